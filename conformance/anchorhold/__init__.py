@@ -1,0 +1,1 @@
+"""Checks anybody's transcript compactor against the rules of `anchorhold_spec`."""

@@ -1,0 +1,1 @@
+"""What a transcript compactor must hold: vocabulary, rule catalogue, machines and their proofs."""
