@@ -10,7 +10,10 @@ from enum import StrEnum
 
 
 class AnswerKind(StrEnum):
-    """What `resolve` and `reconstitute` may answer, in order of precedence (REC-2)."""
+    """What `resolve` and `reconstitute` may answer, in order of precedence (REC-2).
+
+    Bytes that are not what the pointer names are no answer but an error, which names both (EPO-3).
+    """
 
     FOUND = "found"
     """The content, with the carrier that holds it."""
@@ -32,8 +35,6 @@ class AnswerKind(StrEnum):
     """Nothing holds it, and whether it was ever said is not known."""
     ABSENT = "absent"
     """Never asserted. Only a complete index that keeps record of it may say so (REC-4)."""
-    MISMATCH = "mismatch"
-    """Bytes were found and are not what the pointer names: an error that names both (EPO-3)."""
 
 
 class OutcomeKind(StrEnum):
