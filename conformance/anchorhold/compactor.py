@@ -1,0 +1,214 @@
+"""What a compactor offers to be checked: the operations, and what it says of itself.
+
+The first four operations are all that most compactors have. Everything else is a capability: a class that
+defines the method offers it. A mechanism that the compactor *has* but that cannot be driven through the adapter
+is declared in `Description.hidden`, so that its rules are reported as not observable instead of vacuous.
+
+The suite owns the summariser: `open` is handed a callable, and every model call of the compactor must be routed
+to it. An adapter translates and never repairs: what the compactor under test loses stays lost.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol, TypeAlias
+
+from anchorhold_spec.vocabulary import Answer, Entry, Item, Outcome, Pointer, Tombstone, Turn
+
+
+class Mechanism(StrEnum):
+    """What a rule may restrain. Absent: the rule is vacuous. Hidden: it is not observable."""
+
+    SUMMARISER = "summariser"
+    """A model writes the summaries."""
+    POINTERS = "pointers"
+    """Summaries carry tokens that resolve to originals: `pointers` and `get`."""
+    RETRIEVAL = "retrieval"
+    """Something can be asked for: `get`, `search` or `reconstitute`."""
+    MANIFESTS = "manifests"
+    """Carriers say which assertions they carry: `manifest`."""
+    TOMBSTONES = "tombstones"
+    """Assertions can be dropped on the record: `tombstone` and `tombstones`."""
+    EVICTION = "eviction"
+    """Originals can be removed from the store on request: `evict`."""
+    KEY_RECYCLING = "key-recycling"
+    """A key of the store can come to name another span."""
+    PERSISTENCE = "persistence"
+    """State outlives the process: `reopen`."""
+    CRASHES = "crashes"
+    """The compactor can be stopped at a named durable step: `crash`."""
+    STORE_FAULTS = "store-faults"
+    """Stored bytes can be damaged behind the compactor's back: `corrupt`."""
+    STATUS = "status"
+    """Lossless or degraded can be read: `status`."""
+    EXPIRY = "expiry"
+    """A lifetime removes entries by time: `expire`."""
+    SESSIONS = "sessions"
+    """Several sessions share one store: `switch`."""
+
+
+OPERATIONS_OF: dict[Mechanism, tuple[str, ...]] = {
+    Mechanism.POINTERS: ("pointers", "get"),
+    Mechanism.RETRIEVAL: ("get", "search", "reconstitute"),
+    Mechanism.MANIFESTS: ("manifest",),
+    Mechanism.TOMBSTONES: ("tombstone", "tombstones"),
+    Mechanism.EVICTION: ("evict",),
+    Mechanism.PERSISTENCE: ("reopen",),
+    Mechanism.CRASHES: ("crash",),
+    Mechanism.STORE_FAULTS: ("corrupt",),
+    Mechanism.STATUS: ("status",),
+    Mechanism.EXPIRY: ("expire",),
+    Mechanism.SESSIONS: ("switch",),
+}
+"""Operations through which a mechanism is seen; for RETRIEVAL one of them is enough."""
+
+
+class Unit(StrEnum):
+    """What a window's size is counted in."""
+
+    TOKENS = "tokens"
+    """Four characters of text are a token, rounded up: the suite's own counter."""
+    ITEMS = "items"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a session is opened with. `open` answers with the settings that it could take."""
+
+    session: str = "s"
+    user: str = "u"
+    branch: str = "main"
+    budget: int | None = None
+    """Size of the window, in `unit`; none where the compactor cannot be told one."""
+    watermark: float | None = None
+    """Share of the budget above which the window is compacted."""
+    unit: Unit = Unit.TOKENS
+    horizon: float | None = None
+    """Seconds for which evidence may be asked for; none means until the session's end."""
+    lifetime: float | None = None
+    """Seconds after which the store may expire an entry; none means never."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What the compactor handed to its model for one summary, as text, in order."""
+
+    messages: tuple[str, ...]
+    """The text of each message of the request, instructions included."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What the model answered."""
+
+    text: str
+    finish: str = "stop"
+    """`stop`, `length` (cut at the token limit), or `refusal`."""
+
+
+class SummariserError(RuntimeError):
+    """The model call failed (rate limit, time-out, connection). Adapters raise it where the model client would."""
+
+
+Summarise: TypeAlias = Callable[[Shown], Reply]
+"""Raises `SummariserError` where the scripted model is to fail."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """Who the compactor is, and what of it cannot be driven."""
+
+    name: str
+    version: str
+    mechanisms: frozenset[Mechanism] = frozenset()
+    """Mechanisms that exist beyond those that the offered operations show (SUMMARISER, KEY_RECYCLING)."""
+    hidden: dict[Mechanism, str] = field(default_factory=dict)
+    """Mechanisms that exist and cannot be seen or driven, each with the reason."""
+    crash_points: tuple[str, ...] = ()
+    """Durable steps of a compaction at which `crash` can stop it, in order."""
+    irreversible: str | None = None
+    """Where the compactor publicly declares that originals cannot be had back: its own words."""
+    operations: frozenset[str] = frozenset()
+    """Filled in by the suite: the operations that the compactor offers."""
+
+
+class OperationError(Exception):
+    """An operation did not succeed. Definite: it did not happen. Indefinite: it may have (OUT-2).
+
+    A compactor's own exception that crosses `append`, `compact` and the like is taken as indefinite.
+    """
+
+    def __init__(self, message: str, *, definite: bool = True) -> None:
+        super().__init__(message)
+        self.definite = definite
+
+
+class Compactor(Protocol):
+    """The operations that every compactor under test has."""
+
+    def describe(self) -> Description:
+        """Say who this is."""
+
+    def open(self, settings: Settings, summarise: Summarise) -> Settings:
+        """Start an empty session on a fresh store, and answer with the settings that were taken."""
+
+    def append(self, turn: Turn) -> str | None:
+        """Add a turn; answers with the compactor's own id for it, where there is one."""
+
+    def compact(self) -> Outcome:
+        """Run one compaction. Where compaction is automatic: let the compactor do what it would do now."""
+
+    def live(self) -> Sequence[Item]:
+        """Exactly what the model would see now, in order."""
+
+    def close(self) -> None:
+        """Release everything that `open` took."""
+
+
+class Capabilities(Protocol):
+    """Signatures of the optional operations. A compactor defines those that it has."""
+
+    def pointers(self) -> Sequence[Pointer]:
+        """Every pointer that a committed, live summary carries."""
+
+    def get(self, token: str) -> Answer:
+        """Follow a pointer."""
+
+    def search(self, literal: str) -> Answer:
+        """Look a literal up in whatever the compactor searches. `found` only with content that carries it."""
+
+    def reconstitute(self, subject: str, attribute: str, evidence: bool) -> Answer:
+        """Ask for the value of a slot. With `evidence`, a summary's words alone are not enough (EVI-5)."""
+
+    def manifest(self, carrier: str) -> Sequence[Entry]:
+        """Which assertions a live item carries verbatim."""
+
+    def tombstones(self) -> Sequence[Tombstone]:
+        """Every tombstone of the session."""
+
+    def tombstone(self, literal: str, source: str, reason: str) -> Outcome:
+        """Drop one assertion on the caller's explicit decision: the literal that turn `source` asserts."""
+
+    def evict(self, token: str) -> Outcome:
+        """Ask that the original under a pointer be removed from the store. The gate may refuse (ANC-1)."""
+
+    def expire(self, seconds: float) -> None:
+        """Move the clock of the store forward and let its lifetime policy run."""
+
+    def reopen(self) -> None:
+        """Close everything and open the same session again from durable state, as a fresh process would."""
+
+    def crash(self, point: str) -> None:
+        """Arm: the next `compact` dies at this durable step, with nothing flushed that was not yet durable.
+
+        That `compact` raises `OperationError(definite=False)`; the suite then calls `reopen`.
+        """
+
+    def corrupt(self, token: str) -> bool:
+        """Damage the stored bytes under a pointer, behind the compactor's back. False where none were found."""
+
+    def switch(self, session: str, user: str) -> None:
+        """Go over to another session of the same store."""
+
+    def status(self) -> str:
+        """`lossless`, or `degraded: ` and the reason."""
