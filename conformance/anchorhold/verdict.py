@@ -1,0 +1,115 @@
+"""Verdicts: what a checker found in one history, and what that says of a rule over all histories.
+
+Pure functions over frozen values; nothing here runs anything.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from anchorhold.compactor import Mechanism
+from anchorhold.history import Event, Header
+
+
+class VerdictKind(StrEnum):
+    """As in the catalogue: only `pass` and `vacuous` count as held."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    VACUOUS = "vacuous"
+    """The mechanism that the rule restrains does not exist."""
+    NOT_OBSERVABLE = "not-observable"
+    """The mechanism exists and cannot be seen or driven."""
+    INCONCLUSIVE = "inconclusive"
+    """Triggered less often than the checker's minimum."""
+    UNTESTED = "untested"
+    """The suite has no checker for it yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """A whole history."""
+
+    header: Header
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A rule broken, once."""
+
+    rule: str
+    sentence: str
+    """One sentence: which fact or span, and what happened to it."""
+    fact: str
+    """The fact's words, or the span's id."""
+    event: int
+    """Index of the event at which it shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What a checker says of one history."""
+
+    rule: str
+    triggered: int
+    """How often the situation that the rule speaks of occurred."""
+    failures: tuple[Failure, ...] = ()
+    note: str | None = None
+    """What of the rule could not be looked at in this history, where something could not."""
+
+
+class Checker(Protocol):
+    """Judges one rule, from a history alone."""
+
+    @property
+    def rule(self) -> str:
+        """Id of the rule."""
+
+    @property
+    def minimum(self) -> int:
+        """Triggers over all histories below which nothing failing is inconclusive."""
+
+    @property
+    def mechanisms(self) -> tuple[Mechanism, ...]:
+        """What the rule restrains: absent, it is vacuous; hidden, it is not observable."""
+
+    def judge(self, history: History) -> Judgement:
+        """Look at one history."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the histories together say of a rule."""
+
+    rule: str
+    kind: VerdictKind
+    reason: str
+    triggered: int
+
+
+def decide(checker: Checker, *, present: frozenset[Mechanism], hidden: dict[Mechanism, str],
+           judgements: Iterable[Judgement]) -> Verdict:
+    """Weigh what one checker said of every history."""
+    found = tuple(judgements)
+    triggered = sum(j.triggered for j in found)
+    failures = [f for j in found for f in j.failures]
+
+    def verdict(kind: VerdictKind, reason: str) -> Verdict:
+        return Verdict(rule=checker.rule, kind=kind, reason=reason, triggered=triggered)
+
+    if failures:
+        return verdict(VerdictKind.FAIL, failures[0].sentence)
+    for mechanism in checker.mechanisms:
+        if mechanism in hidden:
+            return verdict(VerdictKind.NOT_OBSERVABLE, f"{mechanism}: {hidden[mechanism]}")
+        if mechanism not in present:
+            return verdict(VerdictKind.VACUOUS, f"the compactor has no {mechanism}")
+    if triggered < checker.minimum:
+        return verdict(
+            VerdictKind.INCONCLUSIVE,
+            f"triggered {triggered} times, and {checker.minimum} are needed to say anything",
+        )
+    notes = sorted({j.note for j in found if j.note})
+    return verdict(VerdictKind.PASS, "; ".join([f"held {triggered} times", *notes]))
