@@ -89,8 +89,13 @@ class Verdict:
     triggered: int
 
 
-def decide(checker: Checker, *, present: frozenset[Mechanism], hidden: dict[Mechanism, str],
-           judgements: Iterable[Judgement]) -> Verdict:
+def decide(
+    checker: Checker,
+    *,
+    present: frozenset[Mechanism],
+    hidden: dict[Mechanism, str],
+    judgements: Iterable[Judgement],
+) -> Verdict:
     """Weigh what one checker said of every history."""
     found = tuple(judgements)
     triggered = sum(j.triggered for j in found)

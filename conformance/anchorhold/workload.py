@@ -7,9 +7,9 @@ one workload can be played against any compactor, played again, and shortened by
 from typing import TypeAlias
 
 import msgspec
-from anchorhold_spec.vocabulary import Fact, Turn
 
 from anchorhold.compactor import Settings
+from anchorhold_spec.vocabulary import Fact, Turn
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True, tag_field="step", omit_defaults=True):
