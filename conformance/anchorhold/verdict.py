@@ -15,7 +15,7 @@ from anchorhold.history import Event, Header
 class VerdictKind(StrEnum):
     """As in the catalogue: only `pass` and `vacuous` count as held."""
 
-    PASS = "pass"
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
     FAIL = "fail"
     VACUOUS = "vacuous"
     """The mechanism that the rule restrains does not exist."""
