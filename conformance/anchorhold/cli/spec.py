@@ -81,7 +81,7 @@ def show_rule(
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column()
     facts.add_row("  family", Text(f"{FAMILIES[rule.family].title}: {FAMILIES[rule.family].about}"))
-    facts.add_row("  level", Text(f"{level.number} ({level.name}), and all above"))
+    facts.add_row("  level", Text(f"{level.number} ({level.name}): {level.promise}"))
     facts.add_row("  sources", Text(", ".join(rule.sources)))
     if rule.not_modelled_because is None or rule.checked_by is None:
         facts.add_row("  machine", Text("states and steps: a state machine can state it (see anchorhold prove)"))
@@ -92,7 +92,7 @@ def show_rule(
 
 
 def _table(rules: list[Rule]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1), header_style="bold")
     table.add_column("Rule", style="cyan", no_wrap=True)
     table.add_column("Title", max_width=52)
     table.add_column("Level", no_wrap=True)
