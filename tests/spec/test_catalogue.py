@@ -150,3 +150,20 @@ def _texts() -> Iterator[tuple[Path, str]]:
                 yield path, path.read_text(encoding="utf-8")
     for path in REPOSITORY.glob("*.md"):
         yield path, path.read_text(encoding="utf-8")
+
+
+def test_the_map_for_readers_agrees_with_the_catalogue() -> None:
+    readme = (REPOSITORY / "spec" / "README.md").read_text(encoding="utf-8")
+    modelled = sum(rule.modelled for rule in RULES.values())
+
+    for family in FAMILIES.values():
+        numbers = "1" if len(family.rules) == 1 else f"1–{len(family.rules)}"
+        assert re.search(rf"^\| {family.id} \| {numbers} \|.*\| {re.escape(family.about)} \|$", readme, re.MULTILINE)
+    for level in LEVELS.values():
+        (adds,) = re.findall(rf"^\| {level.number} \| {level.name} \| (.*) \|$", readme, re.MULTILINE)
+        words = adds.split(", ")
+        added = {rule for rule in RULES for word in words if word in (rule, RULES[rule].family)}
+        assert added == set(level.first_demanded)
+    assert f"{len(RULES)} rules in all" in readme
+    assert f"{modelled} rules speak of states and steps" in readme
+    assert f"The other {len(RULES) - modelled} " in readme
