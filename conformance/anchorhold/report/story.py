@@ -8,6 +8,9 @@ from anchorhold.history import Event, EventType
 from anchorhold.report.phrases import READS, ending, invocation, step_words, strings
 from anchorhold.verdict import History
 
+UNREMARKABLE = frozenset({"open", "append", "live"})
+"""Operations whose success is not told: what it says stands in the diagram, and would drown the rest here."""
+
 QUIET_RUN = 3
 """More appends in a row than this, none of which mentions the fact, are told as one."""
 
@@ -72,10 +75,9 @@ def _remarks(events: tuple[Event, ...], *, fact: str, failing: int | None) -> It
             continue
         elif each.op == "summarise":
             yield Remark(text=f"the model: {ending(each)}")
-        elif each.op in READS:
-            if mentions(each, fact):
-                yield Remark(text=f"{each.op}: {ending(each)}")
-        elif each.error is not None or (each.value is not None and each.op != "append"):
+        elif each.error is not None:
+            yield Remark(text=f"{each.op}: {ending(each)}")
+        elif each.op not in UNREMARKABLE and (mentions(each, fact) if each.op in READS else each.value is not None):
             yield Remark(text=f"{each.op}: {ending(each)}")
 
 
