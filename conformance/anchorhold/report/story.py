@@ -75,10 +75,15 @@ def _remarks(events: tuple[Event, ...], *, fact: str, failing: int | None) -> It
             continue
         elif each.op == "summarise":
             yield Remark(text=f"the model: {ending(each)}")
-        elif each.error is not None:
+        elif each.error is not None or _remarkable(each, fact=fact):
             yield Remark(text=f"{each.op}: {ending(each)}")
-        elif each.op not in UNREMARKABLE and (mentions(each, fact) if each.op in READS else each.value is not None):
-            yield Remark(text=f"{each.op}: {ending(each)}")
+
+
+def _remarkable(end: Event, *, fact: str) -> bool:
+    """Whether a success is told: of a read where it shows the fact, of anything else where it has a result."""
+    if end.op in UNREMARKABLE:
+        return False
+    return mentions(end, fact) if end.op in READS else end.value is not None
 
 
 def _gathered(told: list[Told], *, fact: str) -> Iterator[Told]:
