@@ -204,7 +204,7 @@ class Method:
 
 def _list_of(cls: Any) -> Any:
     member = _strict(cls)
-    return tuple[member, ...]
+    return tuple[member, ...]  # type: ignore[valid-type]
 
 
 _ANSWER: Final = Method(params=NoParams, result=_strict(Answer), value=Answer)
