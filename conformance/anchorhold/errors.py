@@ -50,18 +50,21 @@ class AdapterError(Exception):
     to its standard error, as far as it is kept.
     """
 
-    def __init__(self, code: Fault, message: str, *, hint: str, cause: str = "", stderr: str = "") -> None:
+    def __init__(
+        self, message: str, *, code: Fault = Fault.SCHEMA, cause: str = "", hint: str | None = None, stderr: str = ""
+    ) -> None:
         self.code = code
         self.message = one_line(message)
         self.cause = one_line(cause)
-        self.hint = one_line(hint)
+        self.hint = None if hint is None else one_line(hint)
         self.stderr = stderr
         super().__init__(self.message)
 
     def __str__(self) -> str:
         """The whole error on one line."""
         cause = f": {self.cause}" if self.cause else ""
-        return f"{self.message}{cause} — {self.hint}"
+        hint = f" — {self.hint}" if self.hint else ""
+        return f"{self.message}{cause}{hint}"
 
 
 def one_line(text: str, *, limit: int = 400) -> str:
