@@ -5,6 +5,7 @@ protocol does not have would be a misspelt one, and to overlook it would turn an
 """
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
@@ -264,6 +265,9 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     error: ErrorObject | msgspec.UnsetType = msgspec.UNSET
 
 
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
 class MessageError(ValueError):
     """A line, or a result, that is not what the protocol says; the text says where."""
 
@@ -296,8 +300,8 @@ def _decode(raw: bytes | msgspec.Raw, target: Any) -> Any:
         return msgspec.json.decode(raw, type=target)
     except (msgspec.DecodeError, UnicodeError) as error:
         text = str(error)
-        if "surrogate" in text:
-            text += "; text that is not valid Unicode travels in `data`"
+        if _SURROGATE.search(raw):
+            text += "; text with lone surrogates is no text here, and travels in `data`"
         raise MessageError(text) from None
     except RecursionError:
         raise MessageError("JSON nested too deep") from None
