@@ -38,6 +38,7 @@ class ClassCompactor(Operations):
         self._description: Description | None = None
         self._opened = False
         self._hung = False
+        self._callable: set[str] = set()
 
     def describe(self) -> Description:
         """What the instance says of itself, with the operations that its class defines. Raises AdapterError."""
@@ -99,16 +100,9 @@ class ClassCompactor(Operations):
 
     def _operate(self, operation: str, *arguments: Any) -> object:
         method = getattr(self._made(), operation)
-        try:
-            inspect.signature(method).bind(*arguments)
-        except TypeError as error:
-            hint = "its signature stands in anchorhold.compactor"
-            raise self._error(
-                Fault.SCHEMA, f"cannot be called for `{operation}`", cause=str(error), hint=hint
-            ) from None
-        except ValueError:
-            # Written in C: it has no signature to look at.
-            pass
+        if operation not in self._callable:
+            self._check_signature(operation, method, arguments)
+            self._callable.add(operation)
         try:
             result = self._run(operation, lambda: method(*arguments))
         except (AdapterError, OperationError):
@@ -119,6 +113,17 @@ class ClassCompactor(Operations):
             text = str(error) if told else _words(error)
             raise OperationError(text, definite=told and getattr(error, "definite", False)) from error
         return self._checked(operation, result)
+
+    def _check_signature(self, operation: str, method: Any, arguments: tuple[Any, ...]) -> None:
+        try:
+            inspect.signature(method).bind(*arguments)
+        except TypeError as error:
+            what = f"cannot be called for `{operation}`"
+            hint = "its signature stands in anchorhold.compactor"
+            raise self._error(Fault.SCHEMA, what, cause=str(error), hint=hint) from None
+        except ValueError:
+            # Written in C: it has no signature to look at.
+            pass
 
     def _checked(self, method: str, result: Any) -> object:
         operation = "describe" if method == "initialize" else method
