@@ -32,8 +32,9 @@ for kind, (text, finish) in REPLIES.items():
     middleware = SummarizationMiddleware(summariser, backend=files, trigger=("messages", 20), keep=("messages", 6))
     agent = create_deep_agent(Model(messages=iter([AIMessage("Done.")])), backend=files, middleware=[middleware])
     steps = agent.stream({"messages": [HumanMessage(f"turn {i}") for i in range(30)]}, stream_mode="updates")
-    updates = {key: value for step in steps for update in step.values() for key, value in (update or {}).items()}
-    event = updates.get("_summarization_event")
+    event = next(
+        (u["_summarization_event"] for s in steps for u in s.values() if "_summarization_event" in (u or {})), 0
+    )
     print(f"Did: ran an agent on 30 messages; the model's summary is {kind} (finish_reason {finish!r}).")
     print("Expected: it is not committed as a summary, and the messages stay in the window.")
     print("Got:", event and (event["summary_message"].text[-70:], event["cutoff_index"]), end="\n\n")
