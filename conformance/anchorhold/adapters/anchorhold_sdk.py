@@ -548,20 +548,24 @@ class Server:
             arguments = self._arguments(method, params)
         except (KeyError, TypeError, ValueError) as error:
             raise _RequestError(INVALID_PARAMS, f"params of {method!r}: {type(error).__name__}: {error}") from error
+        try:
+            inspect.signature(operation).bind(*arguments)
+        except TypeError as error:
+            raise AdapterError(f"{method!r} cannot be called as the protocol asks: {error}") from error
         self._running = True
         try:
-            return self._finish(operation(**arguments))
+            return self._finish(operation(*arguments))
         finally:
             self._running = False
             if method == "close" and self._make is not None:
                 self._adapter = None
 
-    def _arguments(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    def _arguments(self, method: str, params: Mapping[str, Any]) -> tuple[Any, ...]:
         if method == "open":
-            return {"settings": settings_from(params["settings"]), "summarise": Summarise(self._request)}
+            return settings_from(params["settings"]), Summarise(self._request)
         if method == "append":
-            return {"turn": turn_from(params["turn"])}
-        return {name: params[name] for name in PARAMETERS.get(method, ())}
+            return (turn_from(params["turn"]),)
+        return tuple(params[name] for name in PARAMETERS.get(method, ()))
 
     def _initialize(self, params: Mapping[str, Any]) -> Any:
         if params.get("protocol") != PROTOCOL:
@@ -643,7 +647,7 @@ PARAMETERS = {
     "corrupt": ("token",),
     "switch": ("session", "user"),
 }
-"""Parameters of the operations, by name; those of `open` and `append` are built above."""
+"""Parameters of the operations, in the order in which methods are given them. `open` and `append` are built above."""
 
 
 def serve(adapter: Any, *, channel: Channel | None = None) -> None:
