@@ -5,19 +5,18 @@
 """deepagents commits replies that are no summary: empty, cut short, refused (OUT-1)."""
 
 import sys
-import tempfile
 
 from deepagents import create_deep_agent
-from deepagents.backends import FilesystemBackend
+from deepagents.backends import StateBackend
 from deepagents.middleware.summarization import SummarizationMiddleware
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 
-REPLIES = {
-    "empty": ("", "stop"),
-    "cut at the token limit": ("The user asked to deploy job J-88 to /sr", "length"),
-    "a refusal": ("I'm sorry, but I can't help with that.", "content_filter"),
-}
+REPLIES = (
+    ("", "stop"),
+    ("The user asked to deploy job J-88 to /sr", "length"),
+    ("I can't help with that.", "refusal"),
+)
 
 
 class Model(GenericFakeChatModel):
@@ -26,17 +25,17 @@ class Model(GenericFakeChatModel):
 
 
 committed = []
-for kind, (text, finish) in REPLIES.items():
+for text, finish in REPLIES:
     summariser = Model(messages=iter([AIMessage(text, response_metadata={"finish_reason": finish})]))
-    files = FilesystemBackend(root_dir=tempfile.mkdtemp(), virtual_mode=True)
-    middleware = SummarizationMiddleware(summariser, backend=files, trigger=("messages", 20), keep=("messages", 6))
-    agent = create_deep_agent(Model(messages=iter([AIMessage("Done.")])), backend=files, middleware=[middleware])
-    steps = agent.stream({"messages": [HumanMessage(f"turn {i}") for i in range(30)]}, stream_mode="updates")
-    event = next(
-        (u["_summarization_event"] for s in steps for u in s.values() if "_summarization_event" in (u or {})), 0
+    middleware = SummarizationMiddleware(
+        summariser, backend=StateBackend(), trigger=("messages", 20), keep=("messages", 6)
     )
-    print(f"Did: ran an agent on 30 messages; the model's summary is {kind} (finish_reason {finish!r}).")
+    agent = create_deep_agent(Model(messages=iter([AIMessage("Done.")])), middleware=[middleware])
+    steps = agent.stream({"messages": [HumanMessage(f"turn {i}") for i in range(30)]}, stream_mode="updates")
+    updates = (update for step in steps for update in step.values() if update)
+    events = [update["_summarization_event"] for update in updates if "_summarization_event" in update]
+    print(f"Did: ran an agent on 30 messages; the model's summary is {text!r}, with finish_reason {finish!r}.")
     print("Expected: it is not committed as a summary, and the messages stay in the window.")
-    print("Got:", event and (event["summary_message"].text[-70:], event["cutoff_index"]), end="\n\n")
-    committed.append(event is not None)
-sys.exit(1 if any(committed) else 0)
+    print("Got:", *(f"{e['summary_message'].text[-70:]!r} for {e['cutoff_index']} messages\n" for e in events))
+    committed += events
+sys.exit(1 if committed else 0)
