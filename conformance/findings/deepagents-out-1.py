@@ -12,11 +12,7 @@ from deepagents.middleware.summarization import SummarizationMiddleware
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 
-REPLIES = (
-    ("", "stop"),
-    ("The user asked to deploy job J-88 to /sr", "length"),
-    ("I can't help with that.", "refusal"),
-)
+REPLIES = (("", "stop"), ("The user asked to deploy it to /sr", "length"), ("I can't help with that.", "refusal"))
 
 
 class Model(GenericFakeChatModel):

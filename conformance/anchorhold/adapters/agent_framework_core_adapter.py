@@ -14,7 +14,7 @@
 #     "typing-inspection==0.4.5",
 # ]
 # ///
-"""Adapter for the compaction of Microsoft's `agent-framework-core` (Python).
+"""SummarizationStrategy of Microsoft's agent-framework-core, over its file session store.
 
 Driven as a service that keeps nothing between requests would drive it: each operation loads the session from a
 `FileSessionStore`, works on the message list that `InMemoryHistoryProvider` keeps in it, and stores it again.

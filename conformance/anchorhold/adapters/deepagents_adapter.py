@@ -18,7 +18,7 @@
 #     "tenacity==9.1.4",
 # ]
 # ///
-"""Adapter for the conversation summarisation of `deepagents` (LangChain).
+"""SummarizationMiddleware of LangChain's deepagents, with files on disk and a SQLite checkpointer.
 
 A deep agent made by `create_deep_agent`, with files on disk (`FilesystemBackend`), its thread in LangGraph's SQLite
 checkpointer, and the `SummarizationMiddleware` that `create_deep_agent` adds itself for a model without a profile,
