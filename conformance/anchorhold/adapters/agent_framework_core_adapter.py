@@ -25,7 +25,8 @@ Driven as a service that keeps nothing between requests would drive it: each ope
 - Live: what `InMemoryHistoryProvider(skip_excluded=True)` loads, which is what `apply_compaction` returns as well.
 - Pointers: the message ids that a summary lists as its sources. A summary of a summary lists the earlier summary
   and not its sources; those stand in the earlier summary's own list. Both lists are given.
-- Get: the framework has no look-up; its users search the list, as is done here. Nothing searches text.
+- Get: the framework has no look-up; its users search the list, as is done here. No message ever leaves the list, so
+  an id that is not in it was never given out: `foreign`. Nothing searches text.
 - Outcome: `apply_compaction` returns the messages to send, and nothing else. A caller sees that a summary appeared
   or that none did; a failed model call is logged, and is otherwise the same as nothing to do.
 """
@@ -184,7 +185,7 @@ class Adapter:
         messages = self._messages(await self._load())
         message = by_id(messages, token)
         if message is None:
-            return Answer(kind=AnswerKind.UNANCHORED, reason="no message of the session has this id")
+            return Answer(kind=AnswerKind.FOREIGN, reason="no message of the session has this id")
         text, data = content_of(message)
         original = not sources_of(message)
         return Answer(

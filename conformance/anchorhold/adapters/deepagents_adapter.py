@@ -33,7 +33,8 @@ except for the trigger: 20 messages in place of 170,000 tokens.
   the thread. Neither the thread nor the files change.
 - Pointers: the path in the summary, with the turns before the event's `cutoff_index`. Later summaries name the same
   file, to which their messages were appended.
-- Get: `backend.read`, 2,000 lines at a time. The file holds messages as XML; its escapes are undone.
+- Get: `backend.read`, 2,000 lines at a time. The file holds messages as XML; its escapes are undone. Summarisation
+  never removes a file, so a path with no file was never given out: `foreign`.
 - Search: `backend.grep` under `/conversation_history`, a line at a time and as it stands in the file.
 - Outcome: the thread's `_summarization_event` is new or it is not. An exception out of the agent is the outcome
   `failed` where it is the model's own; LangGraph keeps nothing of a step that raised.
@@ -221,7 +222,7 @@ class Adapter:
         result = self._backend.read(path, offset=int(start or 0))
         if result.error is not None:
             missing = "not found" in result.error
-            return Answer(kind=AnswerKind.UNANCHORED if missing else AnswerKind.DEGRADED, reason=result.error)
+            return Answer(kind=AnswerKind.FOREIGN if missing else AnswerKind.DEGRADED, reason=result.error)
         content = (result.file_data or {}).get("content", "")
         if result.total_lines is None:
             # Only of an empty file are the lines not counted; its content is then a reminder to the model.
