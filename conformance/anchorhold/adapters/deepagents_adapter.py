@@ -138,6 +138,9 @@ class ScriptedModel(BaseChatModel):
 class Adapter:
     """One thread of one deep agent."""
 
+    _seen_at: int
+    """How much had been written to the thread when the model's view of it was last taken."""
+
     def describe(self) -> Description:
         """Name, version, and what cannot be driven."""
         return Description(
@@ -270,7 +273,7 @@ class Adapter:
         self._agent: Any = self._make(self._noted, self._connection, trigger=("messages", self._trigger))
         self._copy = sqlite3.connect(":memory:", check_same_thread=False)
         self._received: list[BaseMessage] = []
-        self._seen_at: int = -1
+        self._seen_at = -1
         self._viewer: Any = self._make(self._seen, self._copy, trigger=None)
 
     def _disconnect(self) -> None:
