@@ -1,0 +1,1 @@
+"""The machines: what must hold, as state machines that are run, proved, explored and published."""
