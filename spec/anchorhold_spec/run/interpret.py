@@ -304,9 +304,7 @@ def _compare(instance: Instance, left: Term, right: Term, relation: Callable[[in
     return compare
 
 
-def _binder(
-    instance: Instance, variables: tuple[Var, ...]
-) -> Callable[[Environment], Iterator[Environment]]:
+def _binder(instance: Instance, variables: tuple[Var, ...]) -> Callable[[Environment], Iterator[Environment]]:
     names = [variable.name for variable in variables]
     ranges = [instance.individuals(variable.sort) for variable in variables]
 
