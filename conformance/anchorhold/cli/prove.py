@@ -105,7 +105,7 @@ def _properties(report: Report) -> Table:
             name,
             ", ".join(obligations[0].rules) or "[dim]–[/]",
             f"[{_COLOURS[worst]}]{good} of {len(obligations)}[/]",
-            f"{sum(each.seconds for each in obligations if each.used or each.rules):.2f}",
+            f"{sum(each.seconds for each in obligations):.2f}" if len(obligations) > 1 else "",
         )
     return table
 
@@ -128,7 +128,8 @@ def _without(guard: GuardVerdict) -> str:
     if guard.problem:
         return f"not known: {guard.problem}"
     if guard.violation:
-        found = f"{', '.join(guard.violation.rules)} broken in {len(guard.violation.trace.steps)} steps"
+        steps = len(guard.violation.trace.steps)
+        found = f"{', '.join(guard.violation.rules)} broken in {steps} step{'s' * (steps != 1)}"
         return found if guard.tag is Tag.SAFETY else f"{found}, although tagged {guard.tag}"
     if guard.tag is Tag.SAFETY:
         return "nothing breaks: tag it bound or realism with a reason, or remove it"
