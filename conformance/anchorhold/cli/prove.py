@@ -105,7 +105,7 @@ def _properties(report: Report) -> Table:
             name,
             ", ".join(obligations[0].rules) or "[dim]–[/]",
             f"[{_COLOURS[worst]}]{good} of {len(obligations)}[/]",
-            f"{sum(each.seconds for each in obligations):.2f}" if len(obligations) > 1 else "",
+            f"{sum(each.seconds for each in obligations):.2f}" if any(each.used for each in obligations) else "",
         )
     return table
 
