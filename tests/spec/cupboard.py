@@ -2,8 +2,8 @@
 
 It means nothing. Each part is there because a translation could get it wrong: parts of a sort (one empty at the
 first size), given and open rigid data, an axiom, initial updates, nullary symbols, a swap that has to read the state
-before, updates bound over a part, two updates of one symbol, comparisons of what may be undefined, switches, a property of
-certain actions only, names that other languages reserve.
+before, updates bound over a part, two updates of one symbol, comparisons of what may be undefined, switches, a
+property of certain actions only, names that other languages reserve.
 """
 
 from anchorhold_spec.language import Lit, MachineBuilder, bound, exists, forall, safety, succ, unchanged

@@ -1,4 +1,4 @@
-"""Independent model checkers find in exported machines what the reference semantics finds: counts, shortest traces."""
+"""Independent model checkers find in exported machines what the reference semantics finds."""
 
 from __future__ import annotations
 
