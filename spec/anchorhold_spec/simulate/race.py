@@ -92,7 +92,7 @@ PROVENANCE = {
     "time until the pointer is read": "exponential, mean 600 s: assumed",
     "keys": "a freed key is taken again after 8 others: assumed; decides only between empty and wrong answers",
     "other spans in the store": "200, and 8 that the compactor holds: assumed",
-    "whom the reaper takes": "first what a summary replaced, since that is there to go: assumed; others are shown too",
+    "whom the reaper takes": "first what a summary replaced, which is there to go: assumed; others are shown too",
 }
 
 
