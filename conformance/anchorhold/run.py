@@ -128,7 +128,6 @@ class _Player:
         self._explicit = explicit
         self._summariser = ScriptedSummariser()
         self._recorder = Recorder(self._summariser)
-        self._settings = Settings()
         self._tokens: dict[str, set[str]] = {}
         """Every token that was seen, in that order, with the turns that it is known to lead to."""
         self._texts: dict[str, str] = {}
@@ -149,8 +148,8 @@ class _Player:
                 f"the compactor could not be opened: {self._recorder.events[-1].error}",
                 hint="open starts an empty session on a fresh store each time that it is called",
             )
-        self._settings = taken
-        return taken
+        self._settings: Settings = taken
+        return self._settings
 
     def close(self) -> None:
         """Release the session. What goes wrong here is noted, and breaks no rule."""
