@@ -16,8 +16,8 @@ What the steps become, beyond the operation of the same name:
 An operation that the compactor does not offer is left out, and a step with it of which nothing would be left.
 """
 
-from collections.abc import Sequence
-from typing import Any, assert_never, cast
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, assert_never, cast
 
 from anchorhold.compactor import Capabilities, Compactor, Description, Settings
 from anchorhold.errors import AdapterError
@@ -116,6 +116,9 @@ def play(
     )
 
 
+R = TypeVar("R")
+
+
 class _Player:
     """One playing of one workload."""
 
@@ -128,6 +131,7 @@ class _Player:
         self._explicit = explicit
         self._summariser = ScriptedSummariser()
         self._recorder = Recorder(self._summariser)
+        self._settings = Settings()
         self._tokens: dict[str, set[str]] = {}
         """Every token that was seen, in that order, with the turns that it is known to lead to."""
         self._texts: dict[str, str] = {}
@@ -148,8 +152,8 @@ class _Player:
                 f"the compactor could not be opened: {self._recorder.events[-1].error}",
                 hint="open starts an empty session on a fresh store each time that it is called",
             )
-        self._settings: Settings = taken
-        return self._settings
+        self._settings = taken
+        return taken
 
     def close(self) -> None:
         """Release the session. What goes wrong here is noted, and breaks no rule."""
@@ -276,7 +280,7 @@ class _Player:
 
     def _compact(self) -> Outcome | None:
         self._live()
-        outcome: Outcome | None = self._do("compact", self._compactor.compact)
+        outcome = self._do("compact", self._compactor.compact)
         self._live()
         return outcome
 
@@ -346,7 +350,7 @@ class _Player:
             self._do("status", self._more.status)
 
     def _live(self) -> Sequence[Item] | None:
-        items: Sequence[Item] | None = self._do("live", self._compactor.live)
+        items = self._do("live", self._compactor.live)
         if items is not None:
             self._size = window_size(items, self._settings.unit)
         return items
@@ -364,5 +368,5 @@ class _Player:
         leads = self._tokens.setdefault(token, set())
         leads.update(turn for turn, text in self._texts.items() if text and text in answer.text)
 
-    def _do(self, op: str, call: Any, **arguments: Any) -> Any:
+    def _do(self, op: str, call: Callable[[], R], **arguments: Any) -> R | None:
         return self._recorder.do(op, call, arguments)
