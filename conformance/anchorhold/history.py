@@ -2,7 +2,7 @@
 
 A history opens with a `Header`; every operation is an `invoke` followed by one `ok`, `fail` (definite: it did not
 happen) or `info` (indefinite: it may have). Operations of the summariser stand between the `invoke` and the end of
-the operation that called it, under the process `summariser`: `invoke` with what it was shown
+the operation that called it: `invoke` with what it was shown
 (`{"messages": [...]}`), `ok` with what it replied (`{"text", "finish", "mode"}`). Checkers read nothing but this.
 
 The values of an `append` are `turn` and `facts`, the assertions that the suite planted in it. An operation named
@@ -164,12 +164,12 @@ def _header(path: Path, line: bytes) -> Header:
 
 def _whole(path: Path, header: Header, events: list[Event]) -> None:
     """A history that was cut between two lines shows it by its length, or by an operation that never ended."""
-    open_at: dict[str, Event] = {}
+    open_at: dict[tuple[str, str], Event] = {}
     for event in events:
         if event.type is EventType.INVOKE:
-            open_at[event.process] = event
+            open_at[event.process, event.op] = event
         else:
-            open_at.pop(event.process, None)
+            open_at.pop((event.process, event.op), None)
     if not events:
         raise HistoryError(path, 2, "the history has a header and no events: it was cut off")
     if header.length is not None and header.length != len(events):

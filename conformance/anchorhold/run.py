@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, assert_never, cast
 
 from anchorhold.compactor import Capabilities, Compactor, Description, Settings
-from anchorhold.errors import AdapterError
+from anchorhold.errors import AdapterError, Fault
 from anchorhold.history import Event, Header
 from anchorhold.recorder import Recorder
 from anchorhold.size import high_water, turn_size, window_size
@@ -47,7 +47,7 @@ from anchorhold.workload import (
 )
 from anchorhold_spec.vocabulary import CarrierKind, Fact, Item, Outcome, OutcomeKind
 
-SAMPLE = 6
+SAMPLE = 12
 """Facts asked for after each compaction; at the end of the workload all are."""
 
 OBSERVATIONS = ("live", "pointers", "get", "manifest", "tombstones", "status")
@@ -80,8 +80,9 @@ def play(
 ) -> History:
     """Play a workload on a fresh session and answer with its history.
 
-    Raises `AdapterError` where the compactor cannot be opened or answers what the protocol does not allow; whatever
-    else goes wrong is an event of the history.
+    The compactor is one that holds to the types of the protocol: `anchorhold.load` makes such. It is closed at the end.
+    Raises `AdapterError` where it cannot be opened, and passes on those that it raises; whatever else goes wrong is an
+    event of the history.
     """
     player = _Player(compactor, description, explicit=workload.explicit)
     taken = player.open(workload.settings)
@@ -149,7 +150,9 @@ class _Player:
         taken = self._do("open", lambda: self._compactor.open(settings, self._recorder.summarise), settings=settings)
         if taken is None:
             raise AdapterError(
-                f"the compactor could not be opened: {self._recorder.events[-1].error}",
+                "the compactor could not be opened",
+                code=Fault.ADAPTER,
+                cause=str(self._recorder.events[-1].error),
                 hint="open starts an empty session on a fresh store each time that it is called",
             )
         self._settings = taken
@@ -240,7 +243,7 @@ class _Player:
         if self._recorder.succeeded:
             self._size += turn_size(step.turn, self._settings.unit)
             self._texts[step.turn.id] = step.turn.text or ""
-            self._facts.extend(step.facts)
+            self._facts.extend(fact for fact in step.facts if fact not in self._facts)
 
     def _fill(self, step: Fill) -> None:
         limit = high_water(self._settings)
