@@ -1,8 +1,8 @@
 """Shortens a failing workload: the fewest steps, planted facts and words with which the same rule still fails.
 
 Delta debugging, bounded by a number of runs and not by time, so that the same failure is always shortened to the
-same history. What is tried, in this order: nothing after the step at which it showed; without whole kinds of steps; without
-ever smaller runs of steps; each observation by fewer operations; each turn with fewer facts and words.
+same history. What is tried, in this order: nothing after the step at which it showed; without whole kinds of steps;
+without ever smaller runs of steps; each observation by fewer operations; each turn with fewer facts and words.
 """
 
 from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ def shrink(
 ) -> Shrunk:
     """Shorten; `tried` is told after each run how many there were and how many steps are left.
 
-    Whatever `attempt` raises is passed on.
+    Whatever else than `Enough` the attempt raises is passed on.
     """
     work = _Work(failing, attempt, runs, tried)
     try:
@@ -57,13 +57,13 @@ def shrink(
         work.without_runs()
         while work.simplify():
             work.without_runs(smallest_only=True)
-    except _Exhausted:
+    except Enough:
         return Shrunk(failing=work.best, runs=work.spent, exhausted=True)
     return Shrunk(failing=work.best, runs=work.spent, exhausted=False)
 
 
-class _Exhausted(Exception):  # noqa: N818 - not an error: the runs are used up
-    pass
+class Enough(Exception):  # noqa: N818 - not an error
+    """Shortening ends here, with the best that was found. An attempt may raise it."""
 
 
 class _Work:
@@ -123,7 +123,7 @@ class _Work:
         if not steps or key in self._seen:
             return False
         if self.spent >= self._runs:
-            raise _Exhausted
+            raise Enough
         self._seen.add(key)
         self.spent += 1
         workload = msgspec.structs.replace(self.best.workload, steps=steps)
