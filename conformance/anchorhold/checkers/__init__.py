@@ -1,0 +1,20 @@
+"""The checkers, one a rule: each judges a history and nothing else."""
+
+from anchorhold.checkers import anchoring, manifests, provenance
+from anchorhold.checkers.observe import read
+from anchorhold.checkers.tally import RuleChecker
+from anchorhold.verdict import Checker, History, Judgement
+
+RULE_CHECKERS: tuple[RuleChecker, ...] = (
+    *anchoring.CHECKERS,
+    *manifests.CHECKERS,
+    *provenance.CHECKERS,
+)
+CHECKERS: tuple[Checker, ...] = RULE_CHECKERS
+"""Every checker of the suite."""
+
+
+def judge_all(history: History) -> tuple[Judgement, ...]:
+    """What every checker says of one history, in the order of `CHECKERS`; the history is read once."""
+    reading = read(history)
+    return tuple(checker.judge_reading(reading) for checker in RULE_CHECKERS)
