@@ -1,17 +1,19 @@
 """A whole check: play every scenario, judge every history, decide every rule, shorten what failed.
 
-Scenarios are played one after another on compactors that `anchorhold.load` makes, each on a fresh store. For each rule
-that fails the smallest failing history is played again, shortened, and kept as a file that `anchorhold replay` reads.
+Scenarios are played one after another on compactors that `anchorhold.load` makes, each on a fresh store. For each
+rule that fails the smallest failing history is played again, shortened, and kept as a file for `anchorhold replay`.
 """
 
 import shlex
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
 
+from anchorhold.checkers.observe import read
+from anchorhold.checkers.tally import RuleChecker
 from anchorhold.compactor import OPERATIONS_OF, Description, Mechanism, Reply, Settings, Shown
 from anchorhold.errors import AdapterError
 from anchorhold.history import EventType, write_history
@@ -39,13 +41,22 @@ class _Found:
     judgements: list[Judgement] = field(default_factory=list)
     smallest: Failing | None = None
 
-    def take(self, history: History) -> Judgement:
-        judgement = self.checker.judge(history)
-        # What a history holds is let go of; what was said of it is kept.
+    def take(self, history: History, judgement: Judgement) -> None:
+        # The history itself is let go of, unless it is the smallest one that fails.
         self.judgements.append(judgement)
         if judgement.failures and (self.smallest is None or len(history.events) < len(self.smallest.history.events)):
             self.smallest = Failing(history=history, failure=judgement.failures[0])
-        return judgement
+
+
+def judge(checkers: Sequence[Checker], history: History) -> tuple[Judgement, ...]:
+    """What each checker says of a history. Those of the suite share one reading of it."""
+    if not any(isinstance(checker, RuleChecker) for checker in checkers):
+        return tuple(checker.judge(history) for checker in checkers)
+    reading = read(history)
+    return tuple(
+        checker.judge_reading(reading) if isinstance(checker, RuleChecker) else checker.judge(history)
+        for checker in checkers
+    )
 
 
 class _Run:
@@ -75,9 +86,10 @@ class _Run:
             )
             history = self.play(scenario.workload(plan))
             self._learn(history)
-            for each in found:
+            judgements = judge([each.checker for each in found], history)
+            for each, judgement in zip(found, judgements, strict=True):
                 known = each.smallest is not None
-                judgement = each.take(history)
+                each.take(history, judgement)
                 if judgement.failures and not known:
                     self._progress.failed(each.checker.rule, judgement.failures[0].sentence)
 
@@ -147,6 +159,15 @@ class _Run:
                 self._tokens.update((pointer["token"], None) for pointer in event.value)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What a check came to."""
+
+    result: Result
+    histories: Mapping[str, History]
+    """The history of each failure, by its path."""
+
+
 def check(
     loaded: Loaded,
     *,
@@ -156,7 +177,7 @@ def check(
     effort: Effort = Effort.STANDARD,
     rules: Collection[str] | None = None,
     progress: Progress | None = None,
-) -> Result:
+) -> Checked:
     """Check a compactor. `histories`: the directory in which failing histories are kept, made where one is needed.
 
     `rules`: only these are judged, and the others are untested. Raises `AdapterError` where the adapter does not
@@ -170,16 +191,19 @@ def check(
     present = mechanisms_of(run.description, summarised=run.summarised)
     verdicts: list[Verdict] = []
     failures: list[FailureResult] = []
+    kept: dict[str, History] = {}
     for each in found:
         verdict = decide(each.checker, present=present, hidden=run.description.hidden, judgements=each.judgements)
         if each.smallest is not None:
             shortest, always = run.shortest(each.checker, each.smallest)
             shown = _told(shortest.failure, each.judgements, always=always)
-            failures.append(_keep(shortest.history, shown, histories))
+            entry, history = _keep(shortest.history, shown, histories)
+            failures.append(entry)
+            kept[entry.history] = history
             verdict = replace(verdict, reason=shown.sentence)
         verdicts.append(verdict)
     verdicts.extend(_left_out(checkers, rules))
-    return result(
+    document = result(
         compactor=loaded.target,
         version=run.description.version,
         verdicts=verdicts,
@@ -189,6 +213,7 @@ def check(
         irreversible=run.description.irreversible,
         stderr=loaded.stderr,
     )
+    return Checked(result=document, histories=kept)
 
 
 def mechanisms_of(description: Description, *, summarised: bool) -> frozenset[Mechanism]:
@@ -234,11 +259,12 @@ def _told(shown: Failure, judgements: Sequence[Judgement], *, always: bool) -> F
     )
 
 
-def _keep(history: History, shown: Failure, directory: Path) -> FailureResult:
+def _keep(history: History, shown: Failure, directory: Path) -> tuple[FailureResult, History]:
     """Write the history down as the counterexample to the rule."""
     path = directory / f"{shown.rule}.jsonl"
-    write_history(path, msgspec.structs.replace(history.header, rule=shown.rule), history.events)
-    return failure(shown, history=str(path), replay=f"anchorhold replay {shlex.quote(str(path))}")
+    named = History(header=msgspec.structs.replace(history.header, rule=shown.rule), events=history.events)
+    write_history(path, named.header, named.events)
+    return failure(shown, history=str(path), replay=f"anchorhold replay {shlex.quote(str(path))}"), named
 
 
 def _unused(shown: Shown) -> Reply:

@@ -5,9 +5,10 @@ from typing import Protocol, Self
 
 from rich.console import Console
 from rich.live import Live
-from rich.markup import escape
 from rich.spinner import Spinner
 from rich.text import Text
+
+from anchorhold.errors import one_line
 
 
 class Progress(Protocol):
@@ -66,9 +67,7 @@ class OnTerminal:
     def started(self, name: str, version: str, scenarios: int) -> None:
         """Say who is checked."""
         self._total = scenarios
-        self._console.print(
-            f"checking [bold]{escape(name)}[/] {escape(version)}: {scenarios} scenarios", highlight=False
-        )
+        self._console.print(Text.assemble("checking ", (one_line(name), "bold"), f" {one_line(version)}: {scenarios} scenarios"))
 
     def playing(self, number: int, scenario: str) -> None:
         """Say which scenario is played."""
@@ -76,7 +75,7 @@ class OnTerminal:
 
     def failed(self, rule: str, sentence: str) -> None:
         """Say at once what failed: the shortest history comes later."""
-        self._console.print(Text.assemble((f"{rule} ", "bold red"), sentence))
+        self._console.print(Text.assemble((f"{rule} ", "bold red"), one_line(sentence)))
 
     def shrinking(self, rule: str, run: int, runs: int, steps: int) -> None:
         """Say how far shortening has come."""

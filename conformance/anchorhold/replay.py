@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 
+from anchorhold.check import judge
 from anchorhold.errors import one_line
-from anchorhold.history import Event, EventType, Header, read_history
+from anchorhold.history import Event, EventType, read_history
 from anchorhold.load import Loaded
 from anchorhold.run import play
 from anchorhold.verdict import Checker, Failure, History
@@ -51,7 +52,7 @@ def replay(kept: History, *, loaded: Loaded, checkers: Sequence[Checker]) -> Rep
         seed=kept.header.seed,
     )
     history = History(header=msgspec.structs.replace(history.header, rule=rule), events=history.events)
-    failures = tuple(failure for checker in judges for failure in checker.judge(history).failures)
+    failures = tuple(failure for judgement in judge(judges, history) for failure in judgement.failures)
     return Replayed(kept=kept, history=history, failures=failures)
 
 
@@ -69,7 +70,7 @@ class Line:
     end: str
 
 
-def lines(header: Header, events: Sequence[Event]) -> Iterator[Line]:
+def lines(events: Sequence[Event]) -> Iterator[Line]:
     """Each operation as one line, in the order in which they were invoked."""
     ends: dict[int, Event] = {}
     depths: dict[int, int] = {}
