@@ -67,7 +67,9 @@ class OnTerminal:
     def started(self, name: str, version: str, scenarios: int) -> None:
         """Say who is checked."""
         self._total = scenarios
-        self._console.print(Text.assemble("checking ", (one_line(name), "bold"), f" {one_line(version)}: {scenarios} scenarios"))
+        self._console.print(
+            Text.assemble("checking ", (one_line(name), "bold"), f" {one_line(version)}: {scenarios} scenarios")
+        )
 
     def playing(self, number: int, scenario: str) -> None:
         """Say which scenario is played."""
