@@ -23,7 +23,7 @@ from anchorhold.progress import Progress, Silent
 from anchorhold.result import FailureResult, Result, failure, result
 from anchorhold.run import play
 from anchorhold.scenarios import ASKED_FOR, BUDGETS, Effort, Plan, Scenario, scenarios
-from anchorhold.shrink import Enough, Failing, shrink
+from anchorhold.shrink import Enough, Failing, cut, shrink
 from anchorhold.verdict import Checker, Failure, History, Judgement, Verdict, VerdictKind, decide
 from anchorhold.workload import Workload
 
@@ -126,7 +126,9 @@ class _Run:
         except Enough:
             again = None
         if again is None:
-            return failing, False
+            short = cut(failing)
+            failures = checker.judge(short).failures
+            return (Failing(history=short, failure=failures[0]) if failures else failing), False
         shrunk = shrink(
             again,
             attempt=attempt,
