@@ -68,8 +68,8 @@ class Connection:
         except OperationError as error:
             self.kill()
             raise AdapterError(
-                Fault.PROTOCOL,
                 f"adapter {name!r} refused `initialize`",
+                code=Fault.PROTOCOL,
                 cause=str(error),
                 hint="it must answer with who the compactor is (PROTOCOL.md, initialize)",
                 stderr=self.stderr,
@@ -80,8 +80,8 @@ class Connection:
         if missing:
             self.kill()
             raise AdapterError(
-                Fault.PROTOCOL,
                 f"adapter {name!r} does not offer {', '.join(missing)}",
+                code=Fault.PROTOCOL,
                 hint=f"{', '.join(REQUIRED)} are required; name them in description.operations",
                 stderr=self.stderr,
             )
@@ -102,8 +102,8 @@ class Connection:
         """Make one request and wait for its answer, serving `summarise` meanwhile."""
         if not self.usable:
             raise AdapterError(
-                Fault.DIED,
                 f"adapter {self.name!r} is gone, and `{method}` was asked of it",
+                code=Fault.DIED,
                 hint="an earlier error says why",
                 stderr=self.stderr,
             )
@@ -198,8 +198,8 @@ class Connection:
         # Any other code, also one that PROTOCOL.md does not know: whether it happened is not known (OUT-2).
         return OperationError(text, definite=error.code == DEFINITE)
 
-    def _wrong_id(self, message: Message, doing: str) -> AdapterError:
-        if isinstance(message.id, int) and 0 < message.id < self._asked:
+    def _wrong_id(self, message: Message, doing: str, *, answered: bool = False) -> AdapterError:
+        if isinstance(message.id, int) and 0 < message.id < self._asked + answered:
             hint = "a request has one answer"
             return self._error(Fault.UNASKED, f"answered request {message.id} again {doing}", hint=hint)
         shown = "without an id" if message.id is UNSET else f"with id {message.id!r}"
@@ -214,10 +214,10 @@ class Connection:
         if message.method is not UNSET:
             what = f"asked for {message.method!r} {when}"
             return self._error(Fault.UNASKED, what, hint="`summarise` may be asked only while an operation runs")
-        return self._wrong_id(message, when)
+        return self._wrong_id(message, when, answered=True)
 
     def _error(self, code: Fault, what: str, *, hint: str, cause: str = "") -> AdapterError:
-        return AdapterError(code, f"adapter {self.name!r} {what}", cause=cause, hint=hint, stderr=self.stderr)
+        return AdapterError(f"adapter {self.name!r} {what}", code=code, cause=cause, hint=hint, stderr=self.stderr)
 
     def shutdown(self) -> None:
         """End the session in good order and be rid of the program. Raises AdapterError where it does not comply."""

@@ -1,5 +1,7 @@
 """The compactor behind a Python class in this process, held to the same forms as one behind the wire."""
 
+import asyncio
+import contextlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -13,9 +15,9 @@ from anchorhold.wire.messages import OPERATIONS, REQUIRED, MessageError, OpenPar
 from anchorhold.wire.operations import Operations, not_offered
 from anchorhold.wire.worker import StillRunningError, Worker
 
-_SEE_TYPES = (
-    "return the types of anchorhold.compactor and anchorhold_spec.vocabulary, with their fields filled as typed"
-)
+_ANY = (Exception, SystemExit, asyncio.CancelledError)
+"""What may leave somebody else's code, save an interrupt, which is the user's."""
+_SEE_TYPES = "return the values of anchorhold.compactor and anchorhold_spec.vocabulary, each field of its type"
 
 
 class ClassCompactor(Operations):
@@ -35,6 +37,7 @@ class ClassCompactor(Operations):
         self._instance: Any = None
         self._description: Description | None = None
         self._opened = False
+        self._hung = False
 
     def describe(self) -> Description:
         """What the instance says of itself, with the operations that its class defines. Raises AdapterError."""
@@ -83,6 +86,11 @@ class ClassCompactor(Operations):
             self._worker = self._instance = None
             self._ended(self)
 
+    def abandon(self) -> None:
+        """Close without a word: for one that its maker did not close."""
+        with contextlib.suppress(AdapterError, OperationError):
+            self.close()
+
     def _call(self, operation: str, params: Params | None = None) -> object:
         if operation not in self.describe().operations:
             raise not_offered(self._name, operation)
@@ -105,7 +113,7 @@ class ClassCompactor(Operations):
             result = self._run(operation, lambda: method(*arguments))
         except (AdapterError, OperationError):
             raise
-        except (Exception, SystemExit) as error:
+        except _ANY as error:
             # One defined elsewhere (the SDK's own OperationError) says it in the same way.
             definite = getattr(error, "definite", False) is True
             raise OperationError(_words(error), definite=definite) from error
@@ -137,12 +145,16 @@ class ClassCompactor(Operations):
                 self._instance = self._run("its constructor", self._make)
             except AdapterError:
                 raise
-            except (Exception, SystemExit) as error:
+            except _ANY as error:
                 hint = "it is called without arguments; mend what it raises"
                 raise self._error(Fault.IMPORT, "cannot be made", cause=_words(error), hint=hint) from error
         return self._instance
 
     def _run(self, operation: str, function: Callable[[], Any]) -> Any:
+        if self._hung:
+            raise self._error(
+                Fault.HANG, f"hangs, and `{operation}` was asked of it", hint="an earlier error says where"
+            )
         if self._worker is None:
             self._worker = Worker(f"anchorhold {self._name}")
         try:
@@ -150,14 +162,14 @@ class ClassCompactor(Operations):
         except StillRunningError:
             self._worker.end(wait=False)
             self._worker = self._instance = None
-            self._opened = False
+            self._opened, self._hung = False, True
             hint = "see where it waits; if it is only slow, allow it a longer time-out"
             raise self._error(
                 Fault.HANG, f"hangs: `{operation}` took more than {self._seconds:g} s", hint=hint
             ) from None
 
     def _error(self, code: Fault, what: str, *, hint: str, cause: str = "") -> AdapterError:
-        return AdapterError(code, f"adapter {self._name!r} {what}", cause=cause, hint=hint)
+        return AdapterError(f"adapter {self._name!r} {what}", code=code, cause=cause, hint=hint)
 
 
 def _encoded(result: Any) -> bytes:

@@ -295,7 +295,10 @@ def _decode(raw: bytes | msgspec.Raw, target: Any) -> Any:
     try:
         return msgspec.json.decode(raw, type=target)
     except (msgspec.DecodeError, UnicodeError) as error:
-        raise MessageError(str(error)) from None
+        text = str(error)
+        if "surrogate" in text:
+            text += "; text that is not valid Unicode travels in `data`"
+        raise MessageError(text) from None
     except RecursionError:
         raise MessageError("JSON nested too deep") from None
 

@@ -58,8 +58,8 @@ class Program:
             )
         except (OSError, ValueError) as error:
             raise AdapterError(
-                Fault.START,
                 f"adapter {name!r} cannot be started",
+                code=Fault.START,
                 cause=f"{command[0] if command else 'no program'}: {getattr(error, 'strerror', None) or error}",
                 hint="check that the program exists, is executable, and is spelt as on a command line",
             ) from None
@@ -143,8 +143,8 @@ class Program:
         self._searched = len(self._rest)
         if self._searched > self._limits.line or sum(map(len, self._lines)) > 2 * self._limits.line:
             raise AdapterError(
-                Fault.LINE_TOO_LONG,
                 f"adapter {self.name!r} wrote more than {self._limits.line} bytes without an end {doing}",
+                code=Fault.LINE_TOO_LONG,
                 cause=f"it begins {one_line(bytes(self._rest[:60]).decode('utf-8', 'replace'))!r}",
                 hint="a message is one line; send less, or raise the limit of a line",
                 stderr=self.stderr,
@@ -153,8 +153,8 @@ class Program:
 
     def _hangs(self, doing: str) -> AdapterError:
         return AdapterError(
-            Fault.HANG,
             f"adapter {self.name!r} did not answer in time {doing}",
+            code=Fault.HANG,
             hint="see where it waits; if it is only slow, allow it a longer time-out",
             stderr=self.stderr,
         )
@@ -172,8 +172,8 @@ class Program:
             what = f"ended with exit status {status}"
         lines = [line for line in self.stderr.splitlines() if line.strip()]
         return AdapterError(
-            Fault.DIED,
             f"adapter {self.name!r} {what} {doing}",
+            code=Fault.DIED,
             cause=f"its last line on standard error is {one_line(lines[-1], limit=200)!r}" if lines else "",
             hint="run it by hand and send it the same request to see why (PROTOCOL.md has a session to copy)",
             stderr=self.stderr,
