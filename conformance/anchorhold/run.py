@@ -80,9 +80,9 @@ def play(
 ) -> History:
     """Play a workload on a fresh session and answer with its history.
 
-    The compactor is one that holds to the types of the protocol: `anchorhold.load` makes such. It is closed at the end.
-    Raises `AdapterError` where it cannot be opened, and passes on those that it raises; whatever else goes wrong is an
-    event of the history.
+    The compactor is one that holds to the types of the protocol: `anchorhold.load` makes such. It is closed at the
+    end. Raises `AdapterError` where it cannot be opened, and passes on those that it raises; whatever else goes
+    wrong is an event of the history.
     """
     player = _Player(compactor, description, explicit=workload.explicit)
     taken = player.open(workload.settings)

@@ -1,8 +1,8 @@
 """Shortens a failing workload: the fewest steps, planted facts and words with which the same rule still fails.
 
 Delta debugging, bounded by a number of runs and not by time, so that the same failure is always shortened to the
-same history. What is tried, in this order: nothing after the step at which it showed; without whole kinds of steps; without
-ever smaller runs of steps; each observation by fewer operations; each turn with fewer facts and words.
+same history. What is tried, in this order: nothing after the step at which it showed; without whole kinds of steps;
+without ever smaller runs of steps; each observation by fewer operations; each turn with fewer facts and words.
 """
 
 from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ def shrink(
 ) -> Shrunk:
     """Shorten; `tried` is told after each run how many there were and how many steps are left.
 
-    Whatever `attempt` raises is passed on.
+    Whatever else than `Enough` the attempt raises is passed on.
     """
     work = _Work(failing, attempt, runs, tried)
     try:
@@ -57,13 +57,13 @@ def shrink(
         work.without_runs()
         while work.simplify():
             work.without_runs(smallest_only=True)
-    except _Exhausted:
+    except Enough:
         return Shrunk(failing=work.best, runs=work.spent, exhausted=True)
     return Shrunk(failing=work.best, runs=work.spent, exhausted=False)
 
 
-class _Exhausted(Exception):  # noqa: N818 - not an error: the runs are used up
-    pass
+class Enough(Exception):  # noqa: N818 - not an error
+    """Shortening ends here, with the best that was found. An attempt may raise it."""
 
 
 class _Work:
@@ -111,19 +111,20 @@ class _Work:
         """Make single steps simpler; true where any became so."""
         simpler = False
         for number in range(len(self.steps)):
-            for candidate in _simpler(self.steps[number]):
-                # Steps are only exchanged here, never left out: the number stays that of the same step.
+            for candidate in _simpler(self.steps[number]) if number < len(self.steps) else ():
+                # Steps are exchanged here and hardly ever left out, so the number stays that of the same step.
                 if self._try((*self.steps[:number], candidate, *self.steps[number + 1 :])):
                     simpler = True
                     break
         return simpler
 
     def _try(self, steps: tuple[AnyStep, ...]) -> bool:
+        steps = paired(steps, before=pairs(self.steps))
         key = _key(steps)
         if not steps or key in self._seen:
             return False
         if self.spent >= self._runs:
-            raise _Exhausted
+            raise Enough
         self._seen.add(key)
         self.spent += 1
         workload = msgspec.structs.replace(self.best.workload, steps=steps)
@@ -132,6 +133,34 @@ class _Work:
             self.best = failing
         self._tried(self.spent, len(self.steps))
         return failing is not None
+
+
+def pairs(steps: tuple[AnyStep, ...]) -> frozenset[str]:
+    """Ids of the calls that are followed by their result."""
+    calls: set[str] = set()
+    answered: set[str] = set()
+    for step in steps:
+        if isinstance(step, Append):
+            calls.update(call.id for call in step.turn.calls)
+            if step.turn.result_of in calls:
+                answered.add(step.turn.result_of or "")
+    return frozenset(answered)
+
+
+def paired(steps: tuple[AnyStep, ...], *, before: frozenset[str]) -> tuple[AnyStep, ...]:
+    """The steps without halves of what was a pair of call and result before.
+
+    A compactor that is confused by half of a pair breaks no rule that it was caught at with the whole one.
+    """
+    broken = before - pairs(steps)
+
+    def half(step: AnyStep) -> bool:
+        if not isinstance(step, Append):
+            return False
+        turn = step.turn
+        return turn.result_of in broken or any(call.id in broken for call in turn.calls)
+
+    return tuple(step for step in steps if not half(step))
 
 
 def _key(steps: tuple[AnyStep, ...]) -> bytes:
@@ -171,6 +200,16 @@ def _bare(step: Append, facts: tuple[object, ...]) -> Append:
     kept = tuple(fact for fact in step.facts if fact in facts)
     said = " ".join(fact.text for fact in kept) or f"Go on ({step.turn.id})."
     return Append(turn=replace(step.turn, text=said), facts=kept)
+
+
+def cut(failing: Failing) -> History:
+    """The history without what came after the step at which the failure showed; nothing is played again."""
+    history = failing.history
+    at = history.events[failing.failure.event].step
+    events = tuple(event for event in history.events if event.step <= at)
+    workload = msgspec.structs.replace(history.header.workload, steps=history.header.workload.steps[: at + 1])
+    header = msgspec.structs.replace(history.header, workload=workload, length=len(events))
+    return History(header=header, events=events)
 
 
 def operations(history: History) -> int:

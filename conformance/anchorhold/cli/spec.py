@@ -117,7 +117,8 @@ def _level(text: str) -> Level:
     for level in LEVELS.values():
         if text.strip().lower() in {str(level.number), level.name}:
             return level
-    _fail(f"no level is called {text!r}: give {', '.join(f'{at.number} ({at.name})' for at in LEVELS.values())}.")
+    names = ", ".join(f"{level.number} ({level.name})" for level in LEVELS.values())
+    return _fail(f"no level is called {text!r}: give {names}.")
 
 
 def _family(text: str) -> str:
