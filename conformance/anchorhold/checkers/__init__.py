@@ -1,6 +1,17 @@
 """The checkers, one a rule: each judges a history and nothing else."""
 
-from anchorhold.checkers import anchoring, manifests, provenance
+from anchorhold.checkers import (
+    anchoring,
+    crashes,
+    epochs,
+    index,
+    isolation,
+    manifests,
+    outcomes,
+    progress,
+    provenance,
+    reconstitution,
+)
 from anchorhold.checkers.observe import read
 from anchorhold.checkers.tally import RuleChecker
 from anchorhold.verdict import Checker, History, Judgement
@@ -9,6 +20,13 @@ RULE_CHECKERS: tuple[RuleChecker, ...] = (
     *anchoring.CHECKERS,
     *manifests.CHECKERS,
     *provenance.CHECKERS,
+    *epochs.CHECKERS,
+    *index.CHECKERS,
+    *reconstitution.CHECKERS,
+    *crashes.CHECKERS,
+    *outcomes.CHECKERS,
+    *isolation.CHECKERS,
+    *progress.CHECKERS,
 )
 CHECKERS: tuple[Checker, ...] = RULE_CHECKERS
 """Every checker of the suite."""

@@ -3,6 +3,7 @@
 from anchorhold.checkers.holding import HELD, Hold, hold
 from anchorhold.checkers.observe import Assertion, Observation, Reading
 from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.compactor import Mechanism
 
 
 def where_looked(reading: Reading) -> str:
@@ -61,4 +62,37 @@ def anc_1(reading: Reading, tally: Tally) -> None:
                 )
 
 
-CHECKERS = (RuleChecker(rule="ANC-1", minimum=5, mechanisms=(), examine=anc_1),)
+def anc_4(reading: Reading, tally: Tally) -> None:
+    """Each time a summary replaces a summary: what was held before, and not by the window's raw turns, still is."""
+    for lane in reading.lanes:
+        waiting: dict[int, str] = {}
+        for stretch in lane:
+            if any(o.op in ("evict", "expire", "tombstone") for o in stretch.operations):
+                waiting.clear()
+            if stretch.new_summaries and stretch.gone_summaries:
+                gone = ", ".join(item.id for item in stretch.gone_summaries)
+                for assertion in reading.assertions:
+                    held = hold(reading, stretch.before, assertion)
+                    if assertion.session == stretch.after.session and held in HELD - {Hold.RAW}:
+                        waiting.setdefault(assertion.number, gone)
+            for assertion in reading.assertions:
+                if assertion.number not in waiting or assertion.turn in stretch.after.exempt:
+                    continue
+                held = hold(reading, stretch.after, assertion)
+                if held is Hold.UNKNOWN:
+                    continue
+                tally.trigger()
+                replaced = waiting.pop(assertion.number)
+                if held is Hold.LOOSE:
+                    tally.fail(
+                        f"{assertion} was still held while summary {replaced} was there; since another summary "
+                        f"took its place, {where_looked(reading)}.",
+                        fact=assertion.fact.text,
+                        event=stretch.after.end,
+                    )
+
+
+CHECKERS = (
+    RuleChecker(rule="ANC-1", minimum=5, mechanisms=(), examine=anc_1),
+    RuleChecker(rule="ANC-4", minimum=3, mechanisms=(Mechanism.SUMMARISER,), examine=anc_4),
+)

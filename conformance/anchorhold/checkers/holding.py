@@ -45,6 +45,8 @@ def hold(reading: Reading, observation: Observation, assertion: Assertion) -> Ho
     if tombstoned(reading, observation, assertion):
         return Hold.TOMBSTONE
     by_pointer = through_pointers(reading, observation, assertion.turn)
+    if by_pointer not in HELD and _archived_elsewhere(reading, observation, assertion):
+        return Hold.POINTER
     if by_pointer in HELD:
         return by_pointer
     by_search = _through_search(reading, observation, assertion)
@@ -120,6 +122,15 @@ def through_pointers(reading: Reading, observation: Observation, turn: str) -> H
         elif answer.kind is AnswerKind.PARTIAL and answer.continuation is not None:
             unknown = True
     return Hold.UNKNOWN if unknown else Hold.LOOSE
+
+
+def _archived_elsewhere(reading: Reading, observation: Observation, assertion: Assertion) -> bool:
+    """Whether a carried pointer leads to another original that says the same: either may go while the other stays."""
+    answers = (observation.answers.get(pointer.token) for pointer in observation.pointers or ())
+    return any(
+        answer is not None and answer.kind in CONTENT and assertion.number in reading.stated(content(answer))
+        for answer in answers
+    )
 
 
 def asks_for(question: Question, assertion: Assertion) -> bool:

@@ -43,9 +43,14 @@ def replaced(reading: Reading, stretch: Stretch) -> frozenset[str]:
 
 def man_1(reading: Reading, tally: Tally) -> None:
     """At each commit: every assertion of every carrier that was replaced."""
+    for lane in reading.lanes:
+        _man_1(reading, tally, lane)
+
+
+def _man_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
     lost: set[int] = set()
     waiting: dict[int, str] = {}
-    for stretch in reading.stretches:
+    for stretch in lane:
         if any(o.op not in COMMITTING for o in stretch.operations):
             waiting.clear()
         turns = replaced(reading, stretch)

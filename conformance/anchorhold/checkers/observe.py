@@ -23,12 +23,14 @@ from anchorhold_spec.vocabulary import (
     Fact,
     Item,
     Outcome,
+    OutcomeKind,
     Pointer,
     Tombstone,
     Turn,
 )
 
 READS = frozenset({"live", "pointers", "get", "search", "reconstitute", "manifest", "tombstones", "status"})
+OUTCOMES = frozenset({"compact", "evict", "tombstone"})
 SIDELINES = frozenset({"describe", "note", "close"})
 """Operations that neither look nor change anything."""
 CONTENT = frozenset({AnswerKind.FOUND, AnswerKind.PARTIAL})
@@ -57,6 +59,14 @@ class Operation:
     def ok(self) -> bool:
         """Whether it ended without an error."""
         return self.ended is EventType.OK
+
+    @property
+    def committed(self) -> bool:
+        """Whether it happened: by its outcome where it has one, otherwise by ending without an error."""
+        if self.op in OUTCOMES:
+            outcome = self.outcome()
+            return outcome is not None and outcome.kind is OutcomeKind.COMMITTED
+        return self.ok
 
     def outcome(self) -> Outcome | None:
         """The outcome that it answered with, where it did."""
@@ -239,6 +249,12 @@ class Reading:
     def quote(self, turn: str, *, first: bool = False) -> str:
         """A turn in a sentence of a report; `first` where the sentence begins with it."""
         return f"{'Turn' if first else 'turn'} {turn} (“{shorten(words(self.said[turn].turn))}”)"
+
+    @property
+    def lanes(self) -> tuple[tuple[Stretch, ...], ...]:
+        """The stretches of each session, in order."""
+        sessions = dict.fromkeys(stretch.after.session for stretch in self.stretches)
+        return tuple(tuple(s for s in self.stretches if s.after.session == session) for session in sessions)
 
     def present(self, observation: Observation) -> tuple[Said, ...]:
         """The acknowledged turns of the session that is being looked at."""

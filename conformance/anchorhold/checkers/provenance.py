@@ -43,11 +43,16 @@ def _declared_pending(stretch: Stretch) -> bool:
 
 def ptr_1(reading: Reading, tally: Tally) -> None:
     """At each commit, and again after each reopening: every turn that a summary stands for can be had back."""
+    for lane in reading.lanes:
+        _ptr_1(reading, tally, lane)
+
+
+def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
     if not reading.offers("pointers", "get"):
         return
     waiting: dict[str, str] = {}
     reached: frozenset[str] = frozenset()
-    for stretch in reading.stretches:
+    for stretch in lane:
         after = stretch.after
         reopened = [o for o in stretch.operations if o.op == "reopen"]
         if any(o.op in ("evict", "expire") for o in stretch.operations):
@@ -93,11 +98,16 @@ def _reached(reading: Reading, observation: Observation) -> frozenset[str]:
 
 def ptr_4(reading: Reading, tally: Tally) -> None:
     """Each time a summary replaces a summary: what could be had back before can still be had in one step."""
+    for lane in reading.lanes:
+        _ptr_4(reading, tally, lane)
+
+
+def _ptr_4(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
     if not reading.offers("pointers", "get"):
         return
     reached: frozenset[str] = frozenset()
     waiting: set[str] = set()
-    for stretch in reading.stretches:
+    for stretch in lane:
         after = stretch.after
         if any(o.op in ("evict", "expire") for o in stretch.operations):
             waiting.clear()
@@ -143,9 +153,14 @@ def _was_shown(text: str, replies: list[str], shown: str) -> bool:
 
 def ptr_3(reading: Reading, tally: Tally) -> None:
     """At each commit: removed = shown to the summariser = declared as covered."""
+    for lane in reading.lanes:
+        _ptr_3(reading, tally, lane)
+
+
+def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
     replies: list[str] = []
     under: dict[str, frozenset[str]] = {}
-    for stretch in reading.stretches:
+    for stretch in lane:
         calls = [call for call in stretch.calls if call.ended is EventType.OK]
         shown = " ".join(shown_to(call) for call in calls)
         if stretch.new_summaries:
