@@ -86,8 +86,8 @@ def pointer_to(ledger: Ledger, span: int) -> Issued | None:
 def fetch(ledger: Ledger, issued: Issued) -> Turn:
     """The original under a pointer, its bytes checked against it.
 
-    Raises `MismatchError` (EPO-3) where they are others, and `StoreError` where the store lost them: both are breaches,
-    never answers.
+    Raises `MismatchError` (EPO-3) where they are others, and `StoreError` where the store lost them: both are
+    breaches, never answers.
     """
     address = issued.address
     row = ledger.first("SELECT epoch, payload FROM cold WHERE slot = ?", (address.slot,))
@@ -109,7 +109,8 @@ def fetch(ledger: Ledger, issued: Issued) -> Turn:
 
 
 def pointers(ledger: Ledger, session: int) -> list[tuple[int, str, Issued]]:
-    """Every pointer to an original in the store, with the live summary over it and the turn, in order of the turns."""
+    """Every pointer to an original in the store, with the live summary over it and the turn, in order of the
+    turns."""
     return [
         (
             int(summary),
