@@ -50,7 +50,7 @@ def _look(session: Session, span: int) -> str | None:
     except (MismatchError, StoreError) as error:
         return str(error)
     pinned = session.ledger.first(
-        "SELECT f.kind, f.literal FROM assertion a JOIN fact f ON f.id = a.fact WHERE a.span = ? ORDER BY f.id LIMIT 1",
+        "SELECT f.kind, f.literal FROM assertion a JOIN fact f ON f.id = a.fact WHERE a.span = ? LIMIT 1",
         (span,),
     )
     if pinned is None or pinned[0] == "argument":  # arguments are pinned decoded, and stand in the original as JSON

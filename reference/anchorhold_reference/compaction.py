@@ -338,7 +338,7 @@ class Compaction:
         row = self.ledger.first(
             "SELECT payload FROM cold WHERE slot = ? AND epoch = ?", (issued.address.slot, issued.address.epoch)
         )
-        landed = row is not None and digest(row[0]) == issued.address.digest
+        landed = row is not None and digest(cold.as_bytes(row[0])) == issued.address.digest
         return Source(pointed=True, landed=landed, removed=issued.holding is Holding.GONE)
 
     def _unkept(self, summary: int) -> tuple[str, ...]:

@@ -73,8 +73,7 @@ def may_release(*, committed: bool, landed: bool) -> bool:
 def supports(*, attributed_to: str | None, speaker: str | None) -> bool:
     """Whether somebody's saying a fact supports a text that says the same fact (MAN-2).
 
-    A text that puts words into somebody's mouth needs that speaker. A summary that names nobody (None) does not supply
-    one.
+    A text that puts words into somebody's mouth needs that speaker. A summary that names nobody (None) supplies none.
     """
     return attributed_to is None or attributed_to == speaker
 

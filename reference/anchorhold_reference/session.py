@@ -96,6 +96,11 @@ class Session:
             for carrier, generation, claimed, payload, text, body in rows
         ]
 
+    def compactions(self) -> int:
+        """How many compactions have committed."""
+        (n,) = self.ledger.one("SELECT compactions FROM session WHERE id = ?", (self.id,))
+        return int(n)
+
     def span_of(self, turn: str) -> int | None:
         """The span of a turn's id."""
         row = self.ledger.first("SELECT carrier FROM turn WHERE session = ? AND id = ?", (self.id, turn))

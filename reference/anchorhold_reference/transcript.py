@@ -149,7 +149,7 @@ class Transcript:
         (OUT-2).
         """
         outcome = self._compaction.run()
-        if outcome.kind is OutcomeKind.COMMITTED and self.status().compactions % self._settings.audit_every == 0:
+        if outcome.kind is OutcomeKind.COMMITTED and self._session.compactions() % self._settings.audit_every == 0:
             self.audit()
         return outcome
 
