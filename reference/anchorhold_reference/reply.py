@@ -15,20 +15,23 @@ REFUSED = frozenset({"refusal", "content_filter", "safety", "blocked"})
 
 _REFUSAL = re.compile(
     r"^\W*(?:i(?:'|’)?m\s+(?:really\s+|very\s+)?sorry\b|sorry,|i\s+apologi[sz]e\b|unfortunately,?\s+i\b"
-    r"|(?:as\s+an\s+ai\b.{0,80})?i\s*(?:can(?:'|’)?t|cannot|can\s+not|am\s+(?:unable|not\s+able)|won(?:'|’)?t|will\s+not)\b)"
-    r".{0,160}?\b(?:help|assist|summari[sz]e|summar(?:y|ies)|comply|fulfil+|provide|continue|do\s+(?:that|this)|request)\b",
+    r"|(?:as\s+an\s+ai\b.{0,80})?i\s*"
+    r"(?:can(?:'|’)?t|cannot|can\s+not|am\s+(?:unable|not\s+able)|won(?:'|’)?t|will\s+not)\b).{0,160}?"
+    r"\b(?:help|assist|summari[sz]e|summar(?:y|ies)|comply|fulfil+|provide|continue|do\s+(?:that|this)|request)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _ERROR = re.compile(
     r"^\W*(?:error\s*code\s*:?\s*\d{3}\b"
-    r"|(?:http\s*(?:error)?\s*)?[45]\d\d\s*(?:[-:]\s*)?(?:too many requests|bad gateway|service unavailable|gateway time-?out"
+    r"|(?:http\s*(?:error)?\s*)?[45]\d\d\s*(?:[-:]\s*)?(?:too many requests|bad gateway|service unavailable"
+    r"|gateway time-?out"
     r"|internal server error|unauthori[sz]ed|forbidden|not found|bad request)"
     r"|(?:\w+\.)*\w*(?:Error|Exception)\s*:\s"
     r"|error\s*:\s"
     r"|traceback \(most recent call last\)"
     r"|\{\s*['\"](?:error|detail|type)['\"]\s*:\s*(?:\{|['\"](?:error|invalid|rate|overloaded))"
     r"|<!doctype html|<html\b"
-    r"|(?:rate limit|quota) (?:reached|exceeded)|request timed out|connection (?:error|refused|reset)|upstream connect error"
+    r"|(?:rate limit|quota) (?:reached|exceeded)|request timed out|connection (?:error|refused|reset)"
+    r"|upstream connect error"
     r"|(?:overloaded|server)_error\b)",
     re.IGNORECASE,
 )

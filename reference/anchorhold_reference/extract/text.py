@@ -40,7 +40,8 @@ SPEAKERS = {
 _BULLET = re.compile(r"\s*(?:[-*•>]+\s+|\d{1,3}[.)]\s+|#{1,6}\s+)*")
 _ATTRIBUTION = re.compile(
     r"(?:\*\*)?\[?(?:the\s+)?(user|human|assistant|agent|ai|model|system|tool)\]?(?:\*\*)?\s*"
-    r"(?::\s+|(?:said|says|asked|asks|wrote|writes|stated|states|told|confirmed|reported|requested|wants?|wanted|noted)\b"
+    r"(?::\s+|(?:said|says|asked|asks|wrote|writes|stated|states|told|confirmed|reported|requested|wants?|wanted"
+    r"|noted)\b"
     r"(?:\s+that\b|:)?\s*)",
     re.IGNORECASE,
 )
