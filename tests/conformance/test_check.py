@@ -1,25 +1,35 @@
 """Whole checks of small compactors: verdicts, counterexamples, and what is said of failures that do not return."""
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
-
-import pytest
-from toy_compactors import LosesOnce
+from typing import ClassVar
 
 from anchorhold.check import Checked, check, mechanisms_of
 from anchorhold.checkers import CHECKERS
 from anchorhold.compactor import Description, Mechanism
 from anchorhold.load import load
+from anchorhold.progress import Silent
 from anchorhold.replay import read, replay
 from anchorhold.scenarios import Effort
-from anchorhold.verdict import Failure, History, Judgement, VerdictKind
+from anchorhold.verdict import Checker, Failure, History, Judgement, VerdictKind
 
 TOYS = Path(__file__).with_name("toy_compactors.py")
 
 
-def checked(name: str, directory: Path, *, rules: tuple[str, ...] | None = None, seed: int = 0) -> Checked:
+FEW = ("growth-drop", "growth-faithful", "little-to-do", "equal-text", "mixture-0")
+
+
+def checked(
+    name: str,
+    directory: Path,
+    *,
+    checkers: Sequence[Checker] = CHECKERS,
+    rules: tuple[str, ...] | None = None,
+    named: tuple[str, ...] = FEW,
+) -> Checked:
     with load(f"{TOYS}:{name}") as loaded:
-        return check(loaded, checkers=CHECKERS, histories=directory, effort=Effort.QUICK, rules=rules, seed=seed)
+        return check(loaded, checkers=checkers, histories=directory, effort=Effort.QUICK, rules=rules, named=named)
 
 
 def test_a_compactor_that_keeps_every_original_breaks_no_rule_of_anchoring(tmp_path: Path) -> None:
@@ -66,18 +76,15 @@ def test_rules_that_were_not_asked_for_are_untested_and_say_why(tmp_path: Path) 
     assert rules["ANC-1"].reason == "this run was asked for other rules"
 
 
-def test_a_failure_that_does_not_happen_again_is_reported_as_such(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with load(f"{TOYS}:LosesOnce") as loaded:
-        found = check(loaded, checkers=CHECKERS, histories=tmp_path, effort=Effort.QUICK, rules=("PTR-1",))
+def test_a_failure_that_does_not_happen_again_is_reported_as_such(tmp_path: Path) -> None:
+    found = checked("LosesOnce", tmp_path, rules=("PTR-1",))
     (failure,) = found.result.failures
 
     assert found.result.rules["PTR-1"].verdict is VerdictKind.FAIL
     assert "Not every time: it was seen in 1 of" in failure.sentence
     assert Path(failure.history).is_file()
     assert failure.event is not None
-    assert found.histories[failure.history].events[failure.event].op in ("get", "live", "compact")
+    assert len(found.histories[failure.history].events) > failure.event
 
 
 class TooFewTriggers:
@@ -101,16 +108,14 @@ class FailsWhereThereIsARestart:
 
 
 def test_a_rule_seldom_triggered_is_inconclusive_and_the_summariser_counts_as_seen(tmp_path: Path) -> None:
-    with load(f"{TOYS}:Archive") as loaded:
-        result = check(loaded, checkers=(TooFewTriggers(),), histories=tmp_path, effort=Effort.QUICK).result
+    result = checked("Archive", tmp_path, checkers=(TooFewTriggers(),)).result
 
     assert result.rules["CON-1"].verdict is VerdictKind.INCONCLUSIVE
-    assert result.rules["CON-1"].triggered > 20
+    assert result.rules["CON-1"].triggered == len(FEW)
 
 
 def test_a_failure_is_shortened_to_what_it_needs(tmp_path: Path) -> None:
-    with load(f"{TOYS}:Crashes") as loaded:
-        found = check(loaded, checkers=(FailsWhereThereIsARestart(),), histories=tmp_path, effort=Effort.QUICK)
+    found = checked("Crashes", tmp_path, checkers=(FailsWhereThereIsARestart(),), named=("restarts",))
     (history,) = found.histories.values()
 
     assert [step.__class__.__name__ for step in history.header.workload.steps] == ["Reopen"]
@@ -134,5 +139,22 @@ def test_mechanisms_are_seen_by_the_operations_that_show_them() -> None:
     assert of("tombstone", "tombstones") == {Mechanism.TOMBSTONES}
 
 
-def test_the_toy_that_fails_once_is_really_one_that_fails_once() -> None:
-    assert LosesOnce.compactions == 0
+def test_only_scenarios_that_aim_at_the_wanted_rules_are_played(tmp_path: Path) -> None:
+    class Told(Silent):
+        names: ClassVar[list[str]] = []
+
+        def playing(self, number: int, scenario: str) -> None:
+            self.names.append(scenario)
+
+    with load(f"{TOYS}:Archive") as loaded:
+        check(
+            loaded,
+            checkers=CHECKERS,
+            histories=tmp_path,
+            effort=Effort.QUICK,
+            rules=("IDX-2",),
+            progress=Told(),
+        )
+
+    assert {"equal-text", "mixture-0"} <= set(Told.names)
+    assert "little-to-do" not in Told.names

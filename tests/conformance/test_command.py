@@ -54,7 +54,9 @@ def test_help_and_version(command) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_check_json_prints_the_document_alone(command) -> None:  # type: ignore[no-untyped-def]
-    ended = command("check", f"{TOYS}:Archive", "--json", "--effort", "quick", "--rule", "ANC-1", "--seed", "7")
+    ended = command(
+        "check", f"{TOYS}:Archive", "--json", "--scenario", "growth-drop", "--rule", "ANC-1", "--seed", "7"
+    )
     document = json.loads(ended.out)
 
     assert ended.status == 0
@@ -66,7 +68,7 @@ def test_check_json_prints_the_document_alone(command) -> None:  # type: ignore[
 
 
 def test_check_ends_with_one_where_a_rule_failed_and_replay_shows_the_same(command) -> None:  # type: ignore[no-untyped-def]
-    ended = command("check", f"{TOYS}:Loses", "--effort", "quick", "--rule", "PTR-1")
+    ended = command("check", f"{TOYS}:Loses", "--scenario", "growth-drop", "--rule", "PTR-1")
 
     assert ended.status == 1
     assert "anchorhold replay anchorhold-report/histories/PTR-1.jsonl" in ended.out
@@ -80,13 +82,13 @@ def test_check_ends_with_one_where_a_rule_failed_and_replay_shows_the_same(comma
 
 
 def test_check_ends_with_three_where_the_level_asked_for_is_blocked(command) -> None:  # type: ignore[no-untyped-def]
-    ended = command("check", f"{TOYS}:Archive", "--effort", "quick", "--rule", "ANC-1", "--level", "5")
+    ended = command("check", f"{TOYS}:Archive", "--scenario", "growth-drop", "--rule", "ANC-1", "--level", "5")
 
     assert ended.status == 3
 
 
 def test_check_writes_its_reports_where_it_is_told_to(command) -> None:  # type: ignore[no-untyped-def]
-    ended = command("check", f"{TOYS}:Loses", "--effort", "quick", "--rule", "PTR-1", "--report", "out")
+    ended = command("check", f"{TOYS}:Loses", "--scenario", "growth-drop", "--rule", "PTR-1", "--report", "out")
 
     assert ended.status == 1
     assert {path.name for path in Path("out").iterdir()} == {"result.json", "junit.xml", "report.html", "histories"}
@@ -104,8 +106,8 @@ def test_check_writes_its_reports_where_it_is_told_to(command) -> None:  # type:
         (f"{TOYS}:CannotOpen", "no store here"),
         (f"{TOYS}:OutOfSchema", "out of schema"),
         ("cmd:/no/such/program", "/no/such/program"),
-        (f"cmd:{sys.executable} -c 'print(1)'", "python"),
-        (f"cmd:{sys.executable} -c 'import sys; sys.exit(3)'", "python"),
+        (f"cmd:{sys.executable} -c 'print(1)'", "no message"),
+        (f"cmd:{sys.executable} -c 'import sys; sys.exit(3)'", "status 3"),
     ],
 )
 def test_a_compactor_that_cannot_be_driven_is_one_line_and_status_two(command, target: str, says: str) -> None:  # type: ignore[no-untyped-def]
@@ -144,8 +146,9 @@ def test_what_an_adapter_wrote_to_standard_error_is_kept_with_the_report(command
     ("arguments", "says"),
     [
         (("check", "--rule", "ANC-99"), "no rule is called 'ANC-99'"),
-        (("check", "--level", "9"), "9"),
+        (("check", "--level", "9"), "--level"),
         (("check", "--effort", "heroic"), "heroic"),
+        (("check", "--scenario", "shrink"), "no scenario is called 'shrink'; there are growth-drop,"),
         (("chekc",), "Did you mean 'check'"),
         (("replay", "nowhere.jsonl"), "nowhere.jsonl: No such file"),
     ],
@@ -169,7 +172,7 @@ def test_replay_of_what_is_no_history_names_the_line_and_ends_with_two(command, 
 
 
 def test_replay_of_a_truncated_history_names_the_line(command) -> None:  # type: ignore[no-untyped-def]
-    command("check", f"{TOYS}:Loses", "--effort", "quick", "--rule", "PTR-1")
+    command("check", f"{TOYS}:Loses", "--scenario", "growth-drop", "--rule", "PTR-1")
     path = Path("anchorhold-report/histories/PTR-1.jsonl")
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:10]) + lines[10][:20])

@@ -1,12 +1,13 @@
 """The runner: what it does to a compactor, and what of it stands in the history."""
 
+from itertools import pairwise
 from typing import Any
 
 import msgspec
 import pytest
 from toy_compactors import Archive, Automatic, CannotOpen, Crashes, Plain, Raises
 
-from anchorhold.compactor import Description, OPERATIONS_OF, Settings
+from anchorhold.compactor import OPERATIONS_OF, Description, Settings
 from anchorhold.errors import AdapterError
 from anchorhold.history import Event, EventType
 from anchorhold.planting import Planter
@@ -109,7 +110,7 @@ def test_every_token_ever_seen_is_followed_at_every_later_look() -> None:
             looks[-1].add(event.value["token"])
 
     assert len(looks[0]) >= 4
-    assert all(earlier <= later for earlier, later in zip(looks, looks[1:], strict=False))
+    assert all(earlier <= later for earlier, later in pairwise(looks))
 
 
 def test_a_token_that_no_summary_carries_any_more_is_still_followed() -> None:

@@ -115,7 +115,7 @@ def test_error_text_reads_like_a_providers_error_and_comes_as_if_all_were_well()
 
 
 def test_an_unknown_mode_is_named_with_those_that_exist() -> None:
-    with pytest.raises(ValueError, match="no summariser mode 'honest'.*faithful"):
+    with pytest.raises(ValueError, match=r"no summariser mode 'honest'.*faithful"):
         summariser("honest")
 
 
