@@ -1,7 +1,7 @@
 """Levels and exit statuses: what blocks, blocks; nothing that is not held is ever taken for held."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anchorhold.level import ExitStatus, every_rule, exit_status, standing
@@ -41,6 +41,7 @@ def test_one_rule_that_is_not_held_blocks_its_level_and_those_above(rule: str, k
     assert not where.reaches(RULES[rule].level)
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(list(RULES)), st.sampled_from(list(VerdictKind))))
 def test_a_level_is_reached_exactly_when_all_that_it_demands_is_held(kinds: dict[str, VerdictKind]) -> None:
     given_ones = {rule: Verdict(rule=rule, kind=kind, reason="", triggered=0) for rule, kind in kinds.items()}

@@ -16,6 +16,7 @@ from rich.console import Console
 from anchorhold import report
 from anchorhold.history import EventType
 from anchorhold.report.junit import junit
+from anchorhold.report.story import tell
 from anchorhold.report.terminal import render
 from anchorhold.report.text import visible
 from anchorhold.result import Result, broken, decode, failure, result
@@ -241,6 +242,15 @@ def test_page_draws_each_failure_and_marks_where_it_shows() -> None:
     assert FACT in page.text
     assert "append 33 times: nothing about this" in page.text
     assert "evict: committed (rule broken here)" in page.text
+
+
+def test_a_read_that_failed_is_told_even_where_it_does_not_mention_the_fact() -> None:
+    _, histories = failing()
+
+    lines = tell(histories["histories/REC-1.jsonl"], fact="7443", event=3)
+
+    remarks = [remark.text for line in lines for remark in line.remarks]
+    assert "reconstitute: may or may not have happened: TimeoutError: no answer in 5 s" in remarks
 
 
 def test_a_history_that_is_not_at_hand_is_said_so() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from report_samples import conforming, failing, verdict
 
@@ -110,6 +110,7 @@ def test_failures_and_verdicts_may_not_contradict_each_other() -> None:
         )
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=[]), max_size=60))
 def test_any_text_gives_a_document_that_validates(text: str) -> None:
     found = Failure(rule="ANC-1", sentence=text, fact=text, event=0)

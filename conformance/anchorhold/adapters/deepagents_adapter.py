@@ -138,6 +138,9 @@ class ScriptedModel(BaseChatModel):
 class Adapter:
     """One thread of one deep agent."""
 
+    _seen_at: int
+    """How much had been written to the thread when the model's view of it was last taken."""
+
     def describe(self) -> Description:
         """Name, version, and what cannot be driven."""
         return Description(
