@@ -139,6 +139,14 @@ def _continuations(reading: Reading) -> frozenset[str]:
     )
 
 
+def _resolved(reading: Reading) -> Iterator[str]:
+    """Everything that issued tokens ever resolved to."""
+    for observation in reading.observations:
+        for token, answer in observation.answers.items():
+            if token in reading.issued and answer.kind in CONTENT:
+                yield content(answer)
+
+
 def epo_2(reading: Reading, tally: Tally) -> None:
     """No key stands for two things, or its epoch grows; a token that was never issued is foreign."""
     tokens: dict[str, _Token] = {}
@@ -165,7 +173,13 @@ def epo_2(reading: Reading, tally: Tally) -> None:
                         event=observation.end,
                     )
             tokens[pointer.token] = token
+    led = frozenset().union(*(reading.contained(text) for text in _resolved(reading)))
     for name, answer, event in _never_issued(reading):
+        # Where keys are plain numbers, one of another store may name what this one has under the same number and
+        # has not pointed at yet.
+        own = reading.contained(content(answer)) if answer is not None and answer.kind in CONTENT else frozenset()
+        if own and not own & led:
+            continue
         tally.trigger()
         if answer is None or answer.kind is not AnswerKind.FOREIGN:
             said = "an error" if answer is None else f"“{answer.kind}”"

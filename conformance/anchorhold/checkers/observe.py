@@ -30,6 +30,8 @@ from anchorhold_spec.vocabulary import (
 )
 
 READS = frozenset({"live", "pointers", "get", "search", "reconstitute", "manifest", "tombstones", "status"})
+COMMON = frozenset({"open", "reopen", "crash", "expire"})
+"""Operations that concern every session of a store."""
 OUTCOMES = frozenset({"compact", "evict", "tombstone"})
 SIDELINES = frozenset({"describe", "note", "close"})
 """Operations that neither look nor change anything."""
@@ -339,7 +341,7 @@ def read(history: History) -> Reading:
             for n, (i, s, fact) in enumerate((i, s, fact) for i, s in said.items() for fact in s.facts)
         ),
         observations=observations,
-        stretches=tuple(_stretches(observations, done)),
+        stretches=tuple(_stretches(history.header, observations, done)),
         drops=tuple(
             Drop(
                 literal=str(o.arguments.get("literal", "")),
@@ -522,14 +524,24 @@ def _observations(
     yield from flush()
 
 
-def _stretches(observations: tuple[Observation, ...], done: tuple[Operation, ...]) -> Iterator[Stretch]:
+def _stretches(
+    header: Header, observations: tuple[Observation, ...], done: tuple[Operation, ...]
+) -> Iterator[Stretch]:
     last: dict[str, Observation] = {}
-    changes = [o for o in done if o.op not in READS and o.op not in SIDELINES]
+    session = header.settings.session
+    changes: list[tuple[str, Operation]] = []
+    for operation in done:
+        if operation.op == "switch" and operation.ok:
+            session = str(operation.arguments.get("session", session))
+        elif operation.op not in READS and operation.op not in SIDELINES:
+            changes.append((session, operation))
     for after in observations:
         if after.live is None:
             continue
         # Every session starts with an empty window, whether or not anybody looked at it.
         before = last.get(after.session, Observation(start=0, end=0, session=after.session, live=()))
-        between = tuple(o for o in changes if before.end <= o.start < after.start)
+        between = tuple(
+            o for of, o in changes if before.end <= o.start < after.start and (of == after.session or o.op in COMMON)
+        )
         yield Stretch(before=before, operations=between, after=after)
         last[after.session] = after

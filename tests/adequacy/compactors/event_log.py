@@ -30,6 +30,7 @@ class Condensation:
     id: str
     forgotten: tuple[str, ...]
     """Numbers of the events, those under earlier condensations included."""
+    covers: tuple[str, ...]
     text: str
     generation: int
 
@@ -88,7 +89,13 @@ class EventLog:
         for name in reversed(self.names()):
             record = self.readable(name)
             if record is not None and "forgotten" in record:
-                return Condensation(f"sum-{name}", tuple(record["forgotten"]), record["text"], record["generation"])
+                return Condensation(
+                    f"sum-{name}",
+                    tuple(record["forgotten"]),
+                    tuple(record["covers"]),
+                    record["text"],
+                    record["generation"],
+                )
         return None
 
     def readable(self, name: str) -> dict[str, Any] | None:
@@ -125,8 +132,7 @@ class EventLog:
         return [summary, *items]
 
     def covers(self, condensation: Condensation) -> tuple[str, ...]:
-        turns = ((self.readable(name) or {}).get("turn") for name in condensation.forgotten)
-        return tuple(turn["id"] for turn in turns if turn)
+        return condensation.covers
 
     def compact(self) -> Outcome:
         last, visible = self.condensation(), self.visible()
@@ -144,16 +150,17 @@ class EventLog:
         if why is not None:
             return refused(why)
         names = (*(last.forgotten if last else ()), *(name for name, _ in old))
-        summary = self.condense(names, reply.text, 1 + (last.generation if last else 0))
+        covers = (*(last.covers if last else ()), *(turn.id for _, turn in old))
+        summary = self.condense(names, covers, reply.text, 1 + (last.generation if last else 0))
         return committed(summary, (turn.id for _, turn in old))
 
     def show(self, last: Condensation | None, old: list[Turn]) -> Shown:
         earlier = [last.text] if last else []
         return Shown(messages=("Condense these events.", *earlier, *(turn.text or "" for turn in old)))
 
-    def condense(self, names: tuple[str, ...], text: str, generation: int) -> str:
+    def condense(self, names: tuple[str, ...], covers: tuple[str, ...], text: str, generation: int) -> str:
         self.die("before-condensation")
-        name = self.write({"forgotten": names, "text": text, "generation": generation})
+        name = self.write({"forgotten": names, "covers": covers, "text": text, "generation": generation})
         self.die("after-condensation")
         return f"sum-{name}"
 
@@ -164,9 +171,9 @@ class EventLog:
         if last is None:
             return []
         return [
-            Pointer(summary=last.id, token=name, covers=(turn["id"],) if turn else None, key=name)
-            for name in self.carried(last)
-            for turn in [(self.readable(name) or {}).get("turn")]
+            Pointer(summary=last.id, token=name, covers=(turn,), key=name)
+            for name, turn in zip(last.forgotten, last.covers, strict=True)
+            if name in self.carried(last)
         ]
 
     def carried(self, last: Condensation) -> tuple[str, ...]:
@@ -260,11 +267,12 @@ class SaysUnanchoredOfWhatWasNeverIssued(EventLog):
 class ForgetsInOneWriteAndSummarisesInAnother(EventLog):
     points = ("before-condensation", "between", "after-condensation")
 
-    def condense(self, names: tuple[str, ...], text: str, generation: int) -> str:
+    def condense(self, names: tuple[str, ...], covers: tuple[str, ...], text: str, generation: int) -> str:
         last = self.condensation()
-        self.write({"forgotten": names, "text": last.text if last else "", "generation": generation})
+        said = last.text if last else ""
+        self.write({"forgotten": names, "covers": covers, "text": said, "generation": generation})
         self.die("between")
-        return super().condense(names, text, generation)
+        return super().condense(names, covers, text, generation)
 
 
 class RecoversByWritingAgain(EventLog):
