@@ -110,7 +110,7 @@ def fetch(ledger: Ledger, issued: Issued) -> Turn:
 
 
 def as_bytes(stored: object) -> bytes:
-    """What a column holds, as bytes: SQLite keeps whatever type damage left there, and it is to be compared, not trusted."""
+    """What a column holds, as bytes: damage may have left a value of any type, and it is compared all the same."""
     if isinstance(stored, bytes):
         return stored
     return encode_text("" if stored is None else str(stored))

@@ -106,7 +106,7 @@ class Compaction:
                 reason=f"the summariser failed (OUT-1): {type(error).__name__}: {error}",
             )
         earlier = [text for (text,) in self._previous()]
-        wrong = fault(reply, shown=(*asked.messages, *_own_words(plan.chosen)), previous=earlier)
+        wrong = fault(reply, shown=_echoes(asked, plan.chosen), previous=earlier)
         if wrong:
             return Outcome(kind=OutcomeKind.REFUSED, reason=f"the reply is no summary (OUT-1): {wrong}")
         body = said(reply)
@@ -371,9 +371,10 @@ def _lacking(pins: Sequence[Pin], entries: Sequence[Carried]) -> set[Pin]:
     return {pin for pin in pins if pin not in have and (pin[0], "") not in have}
 
 
-def _own_words(chosen: Sequence[Live]) -> tuple[str, ...]:
-    """The carriers' texts without who said them, to recognise an echo."""
-    return tuple((shown(one.turn) or "") if one.turn is not None else (one.body or "") for one in chosen)
+def _echoes(asked: Request, chosen: Sequence[Live]) -> tuple[str, ...]:
+    """What would be an echo: anything that was shown, with and without who said it, by itself and all in a row."""
+    own = [(shown(one.turn) or "") if one.turn is not None else (one.body or "") for one in chosen]
+    return (*asked.messages, *own, "\n".join(asked.messages[1:]), "\n".join(own))
 
 
 def _held_up(what: str, plan: Plan) -> str:

@@ -52,8 +52,8 @@ def said(reply: Reply) -> str:
 def fault(reply: Reply, *, shown: Sequence[str], previous: Sequence[str]) -> str | None:
     """Why this reply is no summary; none where nothing speaks against it.
 
-    `shown` is the text of each carrier that the summariser was to stand for, and of its instructions; `previous` what
-    it answered for the summaries before.
+    `shown` is every text that would be an echo: the instructions, each carrier that the summary was to stand for, all
+    of them in a row; `previous` what the summariser answered for the summaries before.
     """
     finish = reply.finish.lower()
     if finish in CUT:
@@ -80,7 +80,7 @@ def fault(reply: Reply, *, shown: Sequence[str], previous: Sequence[str]) -> str
     words = plain(text)
     if words in {plain(earlier) for earlier in previous}:
         return "unchanged: word for word an earlier summary, which does not cover the new turns"
-    if words in {plain(one) for one in shown} or words == plain("\n".join(shown[1:])):
+    if words in {plain(one) for one in shown}:
         return "echo: word for word what the summariser was shown"
     return None
 

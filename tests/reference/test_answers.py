@@ -32,7 +32,7 @@ def test_rec_1_never_a_neighbour(make, subject, attribute, compacted):
     assert (answer.text, answer.value) == (None, None)
 
 
-@pytest.mark.parametrize("literal", ["700", "db-", "b-1", "70011", "7001.5", "port of db"])
+@pytest.mark.parametrize("literal", ["700", "db-", "b-1", "70011", "7001.5", "port of db", "port of db-1"])
 def test_rec_1_a_literal_is_found_as_a_whole_or_not_at_all(make, literal):
     transcript = make()
     fill(transcript, 1, 3)

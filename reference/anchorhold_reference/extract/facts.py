@@ -76,7 +76,7 @@ def mentions(text: str) -> list[Mention]:
                     literal=text[slot.value_start : slot.end],
                     start=slot.value_start,
                     end=slot.end,
-                    said=text[sentence.body : sentence.end],
+                    said=text[slot.start : sentence.end],
                     subject=slot.subject,
                     attribute=slot.attribute,
                     value=slot.value,
@@ -84,7 +84,7 @@ def mentions(text: str) -> list[Mention]:
                     hedged=sentence.hedged,
                     # "is", "are" and "=" say the same of now; "was" may have ended since.
                     frame="past" if slot.verb in {"was", "were"} else "",
-                    speaker=sentence.speaker,
+                    speaker=sentence.speaker if slot.start == sentence.body else None,
                 )
             )
         result += _polarity(text, sentence, slot is not None)

@@ -53,8 +53,10 @@ class Sentence:
 
     start: int
     """Where it begins in the text, bullets and attribution included."""
+    line: int
+    """Where it begins without bullets."""
     body: int
-    """Where its own words begin."""
+    """Where its own words begin: after bullets and attribution."""
     end: int
     speaker: str | None
     """Whose words the text says these are."""
@@ -87,6 +89,7 @@ def _read(text: str, start: int, end: int) -> Sentence:
         stop -= 1
     bullet = _BULLET.match(text, start, stop)
     body = bullet.end() if bullet else start
+    line = body
     attribution = _ATTRIBUTION.match(text, body, stop)
     speaker = None
     if attribution:
@@ -94,6 +97,7 @@ def _read(text: str, start: int, end: int) -> Sentence:
         body = attribution.end()
     return Sentence(
         start=start,
+        line=line,
         body=body,
         end=stop,
         speaker=speaker,
