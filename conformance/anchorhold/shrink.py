@@ -95,7 +95,7 @@ class _Work:
             self._try(tuple(step for step in self.steps if not isinstance(step, kind)))
 
     def without_words(self) -> None:
-        """Leave out, in all turns at once, the words around the facts, and the facts that the failure does not name."""
+        """Leave out, in all turns at once, the words around the facts, and facts that the failure does not name."""
         named = self.best.failure.fact
 
         def told(keep: Callable[[Fact], bool]) -> tuple[AnyStep, ...]:
@@ -112,18 +112,27 @@ class _Work:
     def without_runs(self, *, smallest_only: bool = False) -> None:
         """Leave out runs of steps, from long ones to single ones, from the end to the beginning."""
         size = 1 if smallest_only else max(1, len(self.steps) // 2)
+        # How many turns fill a window does not change with what is looked at: where a pass could leave no turn out,
+        # trying each turn again in the next would be most of the runs, and in vain.
+        turns_too = not smallest_only
         while True:
-            shortened = False
-            end = len(self.steps)
+            before, turns_before = len(self.steps), self._turns
+            end = before
             while end > 0:
                 start = max(0, end - size)
-                if self._try(self.steps[:start] + self.steps[end:]):
-                    shortened = True
+                if size > 1 or turns_too or not isinstance(self.steps[start], Append):
+                    self._try(self.steps[:start] + self.steps[end:])
                 end = min(start, len(self.steps))
             if size > 1:
                 size //= 2
-            elif not shortened:
+                continue
+            turns_too = self._turns < turns_before
+            if len(self.steps) == before:
                 return
+
+    @property
+    def _turns(self) -> int:
+        return sum(1 for step in self.steps if isinstance(step, Append))
 
     def simplify(self) -> bool:
         """Make single steps simpler; true where any became so."""

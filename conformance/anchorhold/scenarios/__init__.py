@@ -40,7 +40,7 @@ class Budget:
 
 BUDGETS: dict[Effort, Budget] = {
     Effort.QUICK: Budget(rounds=1, mixtures=2, shrinking=60),
-    Effort.STANDARD: Budget(rounds=1, mixtures=14, shrinking=120),
+    Effort.STANDARD: Budget(rounds=1, mixtures=14, shrinking=100),
     Effort.THOROUGH: Budget(rounds=5, mixtures=150, shrinking=400),
 }
 
