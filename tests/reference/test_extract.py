@@ -1,4 +1,5 @@
 import string
+import time
 
 import pytest
 from hypothesis import given
@@ -24,6 +25,8 @@ def found(text, *, parts=True):
         ("- The owner of the port of db is Ana Kelvo", "the port of db", "owner", "Ana Kelvo"),
         ("user: The version of svc is v1.2.3.", "svc", "version", "v1.2.3"),
         ("The user said that the port of db is 80.", "db", "port", "80"),
+        ("system: memory = 64 GB", "system", "memory", "64 GB"),
+        ("user: db: port = 80", "db", "port", "80"),
         ("1. The note of x is 12:30, or so it seems.", "x", "note", "12:30, or so it seems"),
         ("http://a.b/c: weight = 3 kg.", "http://a.b/c", "weight", "3 kg"),
     ],
@@ -165,3 +168,20 @@ def test_man_2_a_sentence_repeated_on_a_line_of_its_own_is_the_same_fact(text, a
         if m.kind == "slot":
             again = {n.key for n in mentions(f"Something else.\n{m.said}\nAnd more.")}
             assert m.key in again
+
+
+@pytest.mark.parametrize(
+    "unit", [".", "a/", "a-", "A ", "1,", '"a ', "the a of b is ", "a: b = ", "not ", "x@", "(["]
+)
+def test_man_3_no_text_takes_the_extractor_for_ever(unit):
+    """Work grows with the text and not with its square: eight times the text, well under sixty-four times the time."""
+    mentions(unit * 40)  # compile and warm up
+    short, long = (min(_seconds(unit * n) for _ in range(3)) for n in (400, 3200))
+
+    assert long < 40 * short + 0.05
+
+
+def _seconds(text):
+    start = time.process_time()
+    mentions(text)
+    return time.process_time() - start
