@@ -1,8 +1,8 @@
 """OUT: what is no summary is not committed as one, and outcomes say what happened. ANC-5: failing leaves no trace."""
 
 from anchorhold.checkers.holding import Hold, through_pointers
-from anchorhold.checkers.observe import CONTENT, Observation, Operation, Reading, Stretch
 from anchorhold.checkers.provenance import reply_of, shown_to
+from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
 from anchorhold.checkers.tally import RuleChecker, Tally
 from anchorhold.checkers.words import content, holds, plain, quotes, shorten, words
 from anchorhold.compactor import Mechanism

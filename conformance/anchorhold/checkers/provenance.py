@@ -1,7 +1,7 @@
 """PTR: what a summary replaced stays one step away, and nothing is replaced that the summariser did not see."""
 
 from anchorhold.checkers.holding import HELD, Hold, covering, through_pointers
-from anchorhold.checkers.observe import CONTENT, Observation, Operation, Reading, Stretch
+from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
 from anchorhold.checkers.tally import RuleChecker, Tally
 from anchorhold.checkers.words import content, holds, plain
 from anchorhold.compactor import Mechanism
@@ -26,7 +26,7 @@ def _where_it_leads(reading: Reading, observation: Observation, turn: str) -> st
 
 def _excused(reading: Reading, observation: Observation, turn: str) -> bool:
     """The suite put the original out of reach itself, or a caller decided that what the turn says may go."""
-    if turn in observation.exempt or not reading.said[turn].forms:
+    if reading.excused(observation, turn) or not reading.said[turn].forms:
         return True
     buried = any(
         observation.answers.get(p.token) is not None and observation.answers[p.token].kind is AnswerKind.TOMBSTONED
