@@ -14,14 +14,14 @@ import msgspec
 
 from anchorhold.checkers.observe import read
 from anchorhold.checkers.tally import RuleChecker
-from anchorhold.compactor import OPERATIONS_OF, Description, Mechanism, Reply, Settings, Shown
+from anchorhold.compactor import OPERATIONS_OF, Description, Mechanism, OperationError, Reply, Settings, Shown
 from anchorhold.errors import AdapterError
 from anchorhold.history import EventType, write_history
 from anchorhold.load import Loaded
 from anchorhold.planting import Planter
 from anchorhold.progress import Progress, Silent
 from anchorhold.result import FailureResult, Result, failure, result
-from anchorhold.run import play
+from anchorhold.run import could_not_open, play
 from anchorhold.scenarios import ASKED_FOR, BUDGETS, Effort, Plan, Scenario, scenarios
 from anchorhold.shrink import Enough, Failing, cut, shrink
 from anchorhold.verdict import Checker, Failure, History, Judgement, Verdict, VerdictKind, decide
@@ -71,10 +71,11 @@ class _Run:
         self._progress = progress
         self._tokens: dict[str, None] = {}
 
-    def all(self, found: Sequence[_Found], wanted: Collection[str] | None) -> None:
-        """Play every scenario that may say something of the wanted rules, and judge it."""
+    def all(self, found: Sequence[_Found], *, wanted: Collection[str] | None, named: Collection[str] | None) -> None:
+        """Play every scenario that may say something of the wanted rules, or those that are named, and judge it."""
         taken = self._settings()
-        chosen = _serving(self._scenarios(), wanted)
+        every = list(self._scenarios())
+        chosen = _serving(every, wanted) if named is None else [(s, seed) for s, seed in every if s.name in named]
         self._progress.started(self._loaded.target, self.description.version, len(chosen))
         for number, (scenario, seed) in enumerate(chosen, start=1):
             self._progress.playing(number, scenario.name)
@@ -150,6 +151,8 @@ class _Run:
         compactor = self._loaded.make()
         try:
             return compactor.open(ASKED_FOR, _unused)
+        except OperationError as error:
+            raise could_not_open(str(error)) from error
         finally:
             compactor.close()
 
@@ -178,18 +181,20 @@ def check(
     seed: int = 0,
     effort: Effort = Effort.STANDARD,
     rules: Collection[str] | None = None,
+    named: Collection[str] | None = None,
     progress: Progress | None = None,
 ) -> Checked:
     """Check a compactor. `histories`: the directory in which failing histories are kept, made where one is needed.
 
-    `rules`: only these are judged, and the others are untested. Raises `AdapterError` where the adapter does not
+    `rules`: only these are judged, and the others are untested. `named`: only the scenarios of these names are
+    played; a verdict then says no more than they can show. Raises `AdapterError` where the adapter does not
     work: there is then no verdict on anything. Raises `OSError` where a history cannot be written.
     """
     begun = time.monotonic()
     listener = progress or Silent()
     run = _Run(loaded, seed=seed, effort=effort, progress=listener)
     found = [_Found(checker) for checker in checkers if rules is None or checker.rule in rules]
-    run.all(found, rules)
+    run.all(found, wanted=rules, named=named)
     present = mechanisms_of(run.description, summarised=run.summarised)
     verdicts: list[Verdict] = []
     failures: list[FailureResult] = []

@@ -90,8 +90,12 @@ class Recorder:
 
 
 def plain(value: Any) -> Any:
-    """A value as it stands in a history: what JSON can hold, in the form in which it comes back from it."""
-    return _listed(msgspec.to_builtins(value, str_keys=True))
+    """A value as it stands in a history: what JSON can hold, in the form in which it comes back from a file."""
+    try:
+        return msgspec.json.decode(msgspec.json.encode(value))
+    except UnicodeEncodeError:
+        # Lone surrogates: JSON in UTF-8 cannot hold them, and a history in memory can.
+        return _listed(msgspec.to_builtins(value, str_keys=True))
 
 
 def _listed(value: Any) -> Any:

@@ -120,6 +120,16 @@ def play(
 R = TypeVar("R")
 
 
+def could_not_open(cause: str) -> AdapterError:
+    """Without an open session there is nothing to check."""
+    return AdapterError(
+        "the compactor could not be opened",
+        code=Fault.ADAPTER,
+        cause=cause,
+        hint="open starts an empty session on a fresh store each time that it is called",
+    )
+
+
 class _Player:
     """One playing of one workload."""
 
@@ -139,7 +149,6 @@ class _Player:
         self._facts: list[Fact] = []
         self._asked = 0
         self._size = 0
-        self._compacted = False
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -149,12 +158,7 @@ class _Player:
         """Open the session; there is no run without one."""
         taken = self._do("open", lambda: self._compactor.open(settings, self._recorder.summarise), settings=settings)
         if taken is None:
-            raise AdapterError(
-                "the compactor could not be opened",
-                code=Fault.ADAPTER,
-                cause=str(self._recorder.events[-1].error),
-                hint="open starts an empty session on a fresh store each time that it is called",
-            )
+            raise could_not_open(str(self.events[-1].error))
         self._settings = taken
         return taken
 
@@ -365,10 +369,10 @@ class _Player:
         if "get" not in self._offered:
             return
         answer = self._do("get", lambda: self._more.get(token), token=token)
-        if answer is None or not answer.text:
+        leads = self._tokens.setdefault(token, set())
+        if answer is None or not answer.text or leads:
             return
         # A compactor that does not say what its pointers cover shows it by what they resolve to.
-        leads = self._tokens.setdefault(token, set())
         leads.update(turn for turn, text in self._texts.items() if text and text in answer.text)
 
     def _do(self, op: str, call: Callable[[], R], **arguments: Any) -> R | None:

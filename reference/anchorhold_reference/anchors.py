@@ -12,14 +12,15 @@ Pin: TypeAlias = tuple[int, str]
 def anchors_of(ledger: Ledger, span: int) -> list[tuple[str, Anchors]]:
     """Each assertion of a span, in words, with what would hold it if the span's original were gone.
 
-    Only the live summary over the span can: another turn that says the same is another assertion (MAN-4), and a summary
-    that was replaced no longer counts (ANC-4). So the cost is one look-up for each fact of this one span, however many
-    carriers say the same.
+    Only the live summary over the span can: another turn that says the same is another assertion (MAN-4), and a
+    summary that was replaced no longer counts (ANC-4). So the cost is one look-up for each fact of this one span,
+    however many carriers say the same.
     """
     rows = ledger.all(
         "SELECT a.said || CASE WHEN f.kind = 'slot' THEN '' ELSE ' (' || f.kind || ' ' || f.literal || ')' END, "
         "EXISTS (SELECT 1 FROM tombstone x WHERE x.span = a.span AND x.fact = a.fact), "
-        "EXISTS (SELECT 1 FROM carries k WHERE k.summary = s.id AND k.fact = a.fact AND k.speaker IN ('', t.speaker)), "
+        "EXISTS (SELECT 1 FROM carries k WHERE k.summary = s.id AND k.fact = a.fact "
+        "  AND k.speaker IN ('', t.speaker)), "
         "s.claimed IS NOT NULL, "
         "EXISTS (SELECT 1 FROM carries k WHERE k.summary = s.claimed AND k.fact = a.fact "
         "  AND k.speaker IN ('', t.speaker)) "
@@ -40,7 +41,8 @@ def anchors_of(ledger: Ledger, span: int) -> list[tuple[str, Anchors]]:
 
 
 def pinned(ledger: Ledger, session: int, summary: int) -> list[Pin]:
-    """Entries of a live summary's manifest that alone anchor something, since the original has left (ANC-4, MAN-1)."""
+    """Entries of a live summary's manifest that alone anchor something, since the original has left (ANC-4,
+    MAN-1)."""
     return [
         (int(fact), str(speaker))
         for fact, speaker in ledger.all(

@@ -1,11 +1,11 @@
-"""Answers to what is asked: by pointer, by slot, by literal. Each carries what was asked for, or says why it cannot (REC-1).
+"""Answers to what is asked: by pointer, by slot, by literal. Each carries what was asked for, or says why it
+cannot (REC-1).
 
 Originals are asked before summaries, and a summary answers only with a statement of its manifest. What stands in a
 summary's text alone, unsupported by any turn, is never content.
 """
 
 from dataclasses import dataclass
-from itertools import chain
 
 from anchorhold_reference import cold
 from anchorhold_reference.anchors import anchors_of
@@ -86,7 +86,8 @@ class _Said:
 
 
 def reconstitute(session: Session, subject: str, attribute: str, *, evidence: bool) -> Answer:
-    """The value of a slot, from what was asserted of exactly this slot; the newest assertion wins, see `decide.current`.
+    """The value of a slot, from what was asserted of exactly this slot; the newest assertion wins, see
+    `decide.current`.
 
     A tombstoned assertion is unknown: it answers `tombstoned`, and an older value does not step into its place. With
     `evidence` only an original answers (EVI-5).
@@ -122,7 +123,8 @@ def _statement(one: _Said) -> Statement:
 
 
 def _assertions(session: Session, live: list[Live], subject: str, attribute: str) -> tuple[list[_Said], list[str]]:
-    """Every assertion of a slot: those on record, and those of turns in the window that have not been recorded yet."""
+    """Every assertion of a slot: those on record, and those of turns in the window that have not been recorded
+    yet."""
     at = {one.carrier: one for one in live if one.turn is not None}
     found: dict[tuple[int, int], _Said] = {}
     for span, order, fact, value, literal, negated, dropped in session.ledger.all(
@@ -227,7 +229,7 @@ def _never(session: Session, live: list[Live], unread: list[str], subject: str, 
     if _removed(session):
         return Answer(
             kind=AnswerKind.UNANCHORED,
-            reason="no statement of it is on record; some originals were let go, so it may have been said in other words",
+            reason="no statement of it is on record; some originals were let go, and may have said it in other words",
         )
     mention, faults = _originals_with(session, live, subject, anywhere=True)
     if faults:
@@ -314,23 +316,27 @@ def _originals_with(
     dropped = {
         int(span)
         for (span,) in ledger.all(
-            "SELECT x.span FROM tombstone x JOIN fact f ON f.id = x.fact WHERE x.session = ? AND (x.literal = ? OR f.literal = ?)",
+            "SELECT x.span FROM tombstone x JOIN fact f ON f.id = x.fact "
+            "WHERE x.session = ? AND (x.literal = ? OR f.literal = ?)",
             (session.id, literal, literal),
         )
     }
-    wanted = encode_text(literal)
     faults: list[str] = []
     for one in reversed(live):
         if one.turn is not None and one.carrier not in dropped and _says(one.turn, literal, anywhere=anywhere):
             return _original(one.turn, carrier=one.id, value=literal), faults
-    clause = "" if anywhere else "AND instr(o.payload, ?2) > 0 "
-    parameters = (session.id,) if anywhere else (session.id, wanted)
+    # A first sieve in the database; what passes is read and looked at. Only ASCII can be levelled in case there.
+    sieve, wanted = "instr(o.payload, ?2) > 0", encode_text(literal)
+    if anywhere:
+        sieve = (
+            "instr(lower(CAST(o.payload AS TEXT)), lower(CAST(?2 AS TEXT))) > 0" if literal.isascii() else "?2 > ''"
+        )
     spans = ledger.all(
-        "SELECT p.span FROM pointer p JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "  # noqa: S608 - own constants
-        "WHERE p.session = ?1 AND p.holding = 'committed' " + clause + "ORDER BY p.span DESC",
-        parameters,
+        "SELECT p.span FROM pointer p JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "  # noqa: S608
+        f"WHERE p.session = ?1 AND p.holding = 'committed' AND {sieve} ORDER BY p.span DESC",
+        (session.id, wanted),
     )
-    for (span,) in chain(spans):
+    for (span,) in spans:
         issued = cold.pointer_to(ledger, span)
         if issued is None or span in dropped:
             continue

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from anchorhold_reference.codec import decode, digest
+from anchorhold_reference.codec import decode, digest, encode_text
 from anchorhold_reference.decide import Holding
 from anchorhold_reference.errors import MismatchError, StoreError
 from anchorhold_reference.ledger import Ledger
@@ -86,8 +86,8 @@ def pointer_to(ledger: Ledger, span: int) -> Issued | None:
 def fetch(ledger: Ledger, issued: Issued) -> Turn:
     """The original under a pointer, its bytes checked against it.
 
-    Raises `MismatchError` (EPO-3) where they are others, and `StoreError` where the store lost them: both are breaches,
-    never answers.
+    Raises `MismatchError` (EPO-3) where they are others, and `StoreError` where the store lost them: both are
+    breaches, never answers.
     """
     address = issued.address
     row = ledger.first("SELECT epoch, payload FROM cold WHERE slot = ?", (address.slot,))
@@ -97,7 +97,8 @@ def fetch(ledger: Ledger, issued: Issued) -> Turn:
             f"pointer to {address.key} at epoch {address.epoch} was committed, but the store holds {held} there "
             "(PTR-2): restore the cold store from a copy"
         )
-    found = digest(row[1])
+    payload = as_bytes(row[1])
+    found = digest(payload)
     if found != address.digest:
         raise MismatchError(
             key=address.key,
@@ -105,11 +106,19 @@ def fetch(ledger: Ledger, issued: Issued) -> Turn:
             named=f"sha256:{address.digest.hex()}",
             found=f"sha256:{found.hex()}",
         )
-    return decode(row[1])
+    return decode(payload)
+
+
+def as_bytes(stored: object) -> bytes:
+    """What a column holds, as bytes: damage may have left a value of any type, and it is compared all the same."""
+    if isinstance(stored, bytes):
+        return stored
+    return encode_text("" if stored is None else str(stored))
 
 
 def pointers(ledger: Ledger, session: int) -> list[tuple[int, str, Issued]]:
-    """Every pointer to an original in the store, with the live summary over it and the turn, in order of the turns."""
+    """Every pointer to an original in the store, with the live summary over it and the turn, in order of the
+    turns."""
     return [
         (
             int(summary),

@@ -1,11 +1,13 @@
 """One compaction: choose, ask the summariser, and replace in two phases.
 
-The steps, each durable before the next begins: `stage` the summary and claim what it replaces → `copy` the originals to
-the cold store → `point` to them → `commit`, after reading everything back → `release` the sources. A process that dies
-before `commit` leaves the old state, after it the new one; `recover` clears what is half done either way (CRA-1).
+The steps, each durable before the next begins: `stage` the summary and claim what it replaces → `copy` the
+originals to the cold store → `point` to them → `commit`, after reading everything back → `release` the sources. A
+process that dies before `commit` leaves the old state, after it the new one; `recover` clears what is half done
+either way (CRA-1).
 """
 
 import sqlite3
+import threading
 from collections.abc import Sequence
 
 from anchorhold_reference import cold
@@ -15,16 +17,16 @@ from anchorhold_reference.decide import Assertion, Holding, Source, keeps, prove
 from anchorhold_reference.errors import AnchorholdError, StoreError
 from anchorhold_reference.extract import mentions
 from anchorhold_reference.planning import Plan, make_plan, window_size
-from anchorhold_reference.recovery import release, undo
+from anchorhold_reference.recovery import release, undo, undo_own
 from anchorhold_reference.reply import fault, said, shorten
 from anchorhold_reference.session import Live, Session, carrier_id
-from anchorhold_reference.summaries import Carried, Claim, manifest, omissions, request, with_pins
+from anchorhold_reference.summaries import Carried, Claim, manifest, omissions, request
 from anchorhold_reference.values import Clock, CountTokens, Request, Settings, Steps, Summarise
 from anchorhold_spec.vocabulary import Outcome, OutcomeKind
 
 STEPS = ("stage", "copy", "point", "commit", "release", "acknowledge")
-"""Names of the steps, in order, as the `steps` hook gets them, each right before it is taken. Nothing is written in the
-last: there the work is done and the caller does not know it yet."""
+"""Names of the steps, in order, as the `steps` hook gets them, each right before it is taken. Nothing is written
+in the last: there the work is done and the caller does not know it yet."""
 
 LINE_RESERVE = 60
 """Tokens set aside for the line that names a summary's omissions."""
@@ -59,11 +61,24 @@ class Compaction:
         self.count = count
         self.steps = steps
         self.clock = clock
+        self._flight = threading.Lock()
 
     # -- the run --
 
     def run(self) -> Outcome:
         """Compact once. Whatever goes wrong, the outcome says so and the sources stay (OUT-1, OUT-2, ANC-5)."""
+        if not self._flight.acquire(blocking=False):
+            return Outcome(
+                kind=OutcomeKind.REFUSED, reason="a compaction of this session is under way (CON-2); wait for it"
+            )
+        try:
+            # Left behind where a step was interrupted in this very process, which then went on (PRO-3).
+            undo_own(self.ledger, self.session.id)
+            return self._run()
+        finally:
+            self._flight.release()
+
+    def _run(self) -> Outcome:
         with self.ledger.reading():
             live = self.session.live()
         size, high_water = window_size(live, self.count), self.settings.high_water
@@ -80,7 +95,8 @@ class Compaction:
                 reason=_held_up(f"{size} tokens over a watermark of {high_water}, and nothing may be replaced", plan),
                 facts=plan.held_up_by,
             )
-        # No transaction and no lock is held while the model writes: turns appended meanwhile simply come after (CON-1).
+        # No transaction and no lock is held while the model writes: turns appended meanwhile simply come after
+        # (CON-1).
         asked = Request(messages=request(plan.chosen))
         try:
             reply = self.summarise(asked)
@@ -90,7 +106,7 @@ class Compaction:
                 reason=f"the summariser failed (OUT-1): {type(error).__name__}: {error}",
             )
         earlier = [text for (text,) in self._previous()]
-        wrong = fault(reply, shown=(*asked.messages, *_own_words(plan.chosen)), previous=earlier)
+        wrong = fault(reply, shown=_echoes(asked, plan.chosen), previous=earlier)
         if wrong:
             return Outcome(kind=OutcomeKind.REFUSED, reason=f"the reply is no summary (OUT-1): {wrong}")
         body = said(reply)
@@ -99,8 +115,8 @@ class Compaction:
         if short is None:
             return Outcome(
                 kind=OutcomeKind.REFUSED,
-                reason=f"the reply has {self.count(body)} tokens where {limit} are left for it, and its first sentence "
-                "alone is longer (PRO-4); raise the budget, or have the summariser write less",
+                reason=f"the reply has {self.count(body)} tokens where {limit} are left for it, and its first "
+                "sentence alone is longer (PRO-4); raise the budget, or have the summariser write less",
             )
         return self._replace(plan, reply=body, body=short[0], left_out=short[1])
 
@@ -135,8 +151,8 @@ class Compaction:
             kind = OutcomeKind.REFUSED if isinstance(error, Conflict) else OutcomeKind.FAILED
             facts = error.facts if isinstance(error, Conflict) else ()
             return Outcome(kind=kind, reason=str(error), facts=facts)
-        # From here on it has happened, and the outcome must say so even where tidying up does not succeed: the sources
-        # that stay behind are released by the next recovery.
+        # From here on it has happened, and the outcome must say so even where tidying up does not succeed: the
+        # sources that stay behind are released by the next recovery.
         self.session.forget_read(plan.read)
         late = None
         self.steps("release")
@@ -197,45 +213,49 @@ class Compaction:
                 (session.id, position, generation),
             )
             ledger.run(
-                "INSERT INTO summary (carrier, session, text, body, reply) VALUES (?, ?, ?, ?, ?)",
-                (summary, session.id, text, body, reply),
+                "INSERT INTO summary (carrier, session, owner, text, body, reply) VALUES (?, ?, ?, ?, ?, ?)",
+                (summary, session.id, ledger.issuer, text, body, reply),
             )
             self._write_manifest(summary, entries)
             ledger.many("UPDATE carrier SET claimed = ? WHERE id = ?", [(summary, one) for one in carriers])
         return summary
 
     def _asserted(self, plan: Plan, replaced: Sequence[Live]) -> dict[bytes, list[Claim]]:
-        """What the spans under the new summary assert, by key: of the raw ones, all; of older ones, what can be mentioned."""
+        """What stands behind the new summary, by key: the assertions of the raw spans, and the manifests of the
+        summaries. A statement of an older original that its summary does not repeat was not shown, and so supports
+        nothing (MAN-5); this also keeps the cost to what the window holds, however long the session."""
         found: dict[bytes, list[Claim]] = {}
         for one in plan.chosen:
-            for mention in plan.read.get(one.carrier, ()) if one.turn is not None else ():
+            if one.turn is None:
+                continue
+            for mention in plan.read[one.carrier]:
                 fact = self.session.fact(mention.key)
-                assert fact is not None and one.turn is not None  # recorded just before
+                assert fact is not None  # recorded just before
                 found.setdefault(mention.key, []).append(Claim(fact=fact, speaker=one.turn.speaker))
         for one in replaced:
             for key, fact, speaker in self.ledger.all(
-                "SELECT DISTINCT f.key, f.id, t.speaker FROM carrier l JOIN carrier c ON c.leaf = l.id "
-                "JOIN turn t ON t.carrier = c.id JOIN assertion a ON a.span = c.id JOIN fact f ON f.id = a.fact "
-                "WHERE l.top = ?",
+                "SELECT f.key, f.id, k.speaker FROM carries k JOIN fact f ON f.id = k.fact WHERE k.summary = ?",
                 (one.carrier,),
             ):
-                found.setdefault(bytes(key), []).append(Claim(fact=fact, speaker=speaker))
+                found.setdefault(bytes(key), []).append(Claim(fact=fact, speaker=speaker or None))
         return found
 
     def _carry_pins(
         self, body: str, asserted: dict[bytes, list[Claim]], replaced: Sequence[Live], pins: Sequence[Pin]
     ) -> str:
-        """Repeat under the body, word for word, each pinned statement that it lacks."""
+        """Repeat under the body, word for word, each pinned statement that it lacks (MAN-1, ANC-4)."""
         wanted = _lacking(pins, manifest(body, asserted))
         if not wanted:
             return body
-        lines: list[str] = []
-        keys = {fact: key for key, claims in asserted.items() for fact in {c.fact for c in claims}}
-        for one in replaced:
-            for mention in mentions(one.body or ""):
-                if any(keys.get(fact) == mention.key and (mention.speaker or "") == who for fact, who in wanted):
-                    lines.append(f"{mention.speaker}: {mention.said}" if mention.speaker else mention.said)
-        return with_pins(body, lines)
+        keys = {(key, claim.fact) for key, claims in asserted.items() for claim in claims}
+        needed = {(key, who) for key, fact in keys for pin, who in wanted if pin == fact}
+        lines = [
+            f"{mention.speaker}: {mention.said}" if mention.speaker else mention.said
+            for one in replaced
+            for mention in mentions(one.body or "")
+            if (mention.key, mention.speaker or "") in needed
+        ]
+        return "\n".join([body, *dict.fromkeys(lines)])
 
     def _write_manifest(self, summary: int, entries: Sequence[Carried]) -> None:
         self.ledger.many(
@@ -276,7 +296,8 @@ class Compaction:
                 )
 
     def _commit(self, summary: int) -> None:
-        """Flip: the summary becomes live, what it replaces leaves the window. Checked here, acted on here (PTR-1, MAN-1)."""
+        """Flip: the summary becomes live, what it replaces leaves the window. Checked here, acted on here (PTR-1,
+        MAN-1)."""
         ledger = self.ledger
         with ledger.transaction():
             self._still_staged(summary)
@@ -290,8 +311,8 @@ class Compaction:
                 source = self._source(span)
                 if not provenance_holds(source):
                     raise StoreError(
-                        f"the original of turn {turn!r} is not in the cold store as its pointer names it (PTR-1, OUT-3); "
-                        "nothing was replaced, see to the store and compact again"
+                        f"the original of turn {turn!r} is not in the cold store as its pointer names it (PTR-1, "
+                        "OUT-3); nothing was replaced, see to the store and compact again"
                     )
             unkept = self._unkept(summary)
             if unkept:
@@ -317,7 +338,7 @@ class Compaction:
         row = self.ledger.first(
             "SELECT payload FROM cold WHERE slot = ? AND epoch = ?", (issued.address.slot, issued.address.epoch)
         )
-        landed = row is not None and digest(row[0]) == issued.address.digest
+        landed = row is not None and digest(cold.as_bytes(row[0])) == issued.address.digest
         return Source(pointed=True, landed=landed, removed=issued.holding is Holding.GONE)
 
     def _unkept(self, summary: int) -> tuple[str, ...]:
@@ -350,9 +371,10 @@ def _lacking(pins: Sequence[Pin], entries: Sequence[Carried]) -> set[Pin]:
     return {pin for pin in pins if pin not in have and (pin[0], "") not in have}
 
 
-def _own_words(chosen: Sequence[Live]) -> tuple[str, ...]:
-    """The carriers' texts without who said them, to recognise an echo."""
-    return tuple((shown(one.turn) or "") if one.turn is not None else (one.body or "") for one in chosen)
+def _echoes(asked: Request, chosen: Sequence[Live]) -> tuple[str, ...]:
+    """What would be an echo: anything that was shown, with and without who said it, by itself and all in a row."""
+    own = [(shown(one.turn) or "") if one.turn is not None else (one.body or "") for one in chosen]
+    return (*asked.messages, *own, "\n".join(asked.messages[1:]), "\n".join(own))
 
 
 def _held_up(what: str, plan: Plan) -> str:

@@ -70,18 +70,11 @@ def may_release(*, committed: bool, landed: bool) -> bool:
     return committed and landed
 
 
-def supports(
-    *, same_fact: bool, under_summary: bool, attributed_to: str | None, speaker: str, certain: bool, was_certain: bool
-) -> bool:
-    """Whether a span supports what a summary's text says (MAN-2, MAN-5).
+def supports(*, attributed_to: str | None, speaker: str | None) -> bool:
+    """Whether somebody's saying a fact supports a text that says the same fact (MAN-2).
 
-    `same_fact` is equality of what was said with its polarity, number and unit. A summary that puts words in somebody's
-    mouth needs a span by that speaker; one that drops a hedge is supported by nothing.
+    A text that puts words into somebody's mouth needs that speaker. A summary that names nobody (None) supplies none.
     """
-    if not (same_fact and under_summary):
-        return False
-    if certain and not was_certain:
-        return False
     return attributed_to is None or attributed_to == speaker
 
 
@@ -98,8 +91,8 @@ class Statement:
 def current(statements: tuple[Statement, ...]) -> int | None:
     """Index of the statement that answers for a slot now; none where there is none.
 
-    The newest wins. Where the newest only denies a value, the newest earlier statement that affirms another value still
-    stands and says more; one that affirms the denied value has been taken back.
+    The newest wins. Where the newest only denies a value, the newest earlier statement that affirms another value
+    still stands and says more; one that affirms the denied value has been taken back.
     """
     if not statements:
         return None
@@ -139,9 +132,9 @@ class Candidate:
 def select(candidates: tuple[Candidate, ...], *, keep: int, high_water: int | None, reserve: int) -> tuple[int, ...]:
     """Which carriers the next compaction replaces, by index, in order; empty where none may be.
 
-    Everything but the newest `keep` goes, so that one pass reaches as far as it may. Fewer are kept, down to one, where
-    they alone would fill the window next to a summary of `reserve` tokens. A group that a bound or kept carrier belongs
-    to stays whole. A summary by itself is no progress.
+    Everything but the newest `keep` goes, so that one pass reaches as far as it may. Fewer are kept, down to one,
+    where they alone would fill the window next to a summary of `reserve` tokens. A group that a bound or kept
+    carrier belongs to stays whole. A summary by itself is no progress.
     """
     for kept in range(min(keep, len(candidates)), 0, -1):
         cut = len(candidates) - kept

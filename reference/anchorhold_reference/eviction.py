@@ -1,8 +1,8 @@
 """The gate: what may leave the cold store, and on whose decision an assertion may be dropped.
 
 Policies propose and callers ask; both come through `evict`, and nothing else empties a slot of a committed pointer
-(ANC-2). The check and the removal are one immediate transaction, so of two removals that are safe alone and not together
-the second sees the first (ANC-3).
+(ANC-2). The check and the removal are one immediate transaction, so of two removals that are safe alone and not
+together the second sees the first (ANC-3).
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,8 @@ from anchorhold_spec.vocabulary import Outcome, OutcomeKind, Tombstone
 
 
 def evict(session: Session, token: str) -> Outcome:
-    """Remove the original under a pointer, if each assertion that it alone anchors is carried or tombstoned (ANC-1)."""
+    """Remove the original under a pointer, if each assertion that it alone anchors is carried or tombstoned
+    (ANC-1)."""
     address = unseal(token)
     ledger = session.ledger
     with ledger.transaction():
@@ -118,7 +119,8 @@ def tombstones(session: Session) -> list[Tombstone]:
         )
         for literal, turn, decided_by, reason, time, subject, attribute in session.ledger.all(
             "SELECT x.literal, t.id, x.decided_by, x.reason, x.time, f.subject, f.attribute FROM tombstone x "
-            "JOIN turn t ON t.carrier = x.span JOIN fact f ON f.id = x.fact WHERE x.session = ? ORDER BY x.span, x.fact",
+            "JOIN turn t ON t.carrier = x.span JOIN fact f ON f.id = x.fact "
+            "WHERE x.session = ? ORDER BY x.span, x.fact",
             (session.id,),
         )
     ]
@@ -141,7 +143,8 @@ def _read_if_live(session: Session, span: int) -> str | None:
 
 
 def _named(session: Session, span: int, literal: str) -> list[int]:
-    """Facts of a span that a literal names: those that are it; else the narrowest that contain it; else those within it."""
+    """Facts of a span that a literal names: those that are it; else the narrowest that contain it; else those
+    within it."""
     rows: list[tuple[int, str]] = session.ledger.all(
         "SELECT f.id, f.literal FROM assertion a JOIN fact f ON f.id = a.fact WHERE a.span = ?", (span,)
     )

@@ -1,7 +1,7 @@
 """The database: opening it, transactions, and the identity of this opening.
 
-SQLite in WAL mode with `synchronous=FULL`: a commit returns when it is on stable storage, so "durable before the next"
-means "committed before the next" (CRA-3, PTR-1).
+SQLite in WAL mode with `synchronous=FULL`: a commit returns when it is on stable storage, so "durable before the
+next" means "committed before the next" (CRA-3, PTR-1).
 """
 
 import secrets
@@ -19,7 +19,8 @@ Row: TypeAlias = tuple[Any, ...]
 
 
 class Ledger:
-    """One connection. Safe for the threads of one process: each operation holds the lock while it touches the database."""
+    """One connection. Safe for the threads of one process: each operation holds the lock while it touches the
+    database."""
 
     def __init__(self, path: Path, *, wait: float = 30.0) -> None:
         """Open or make the database; `wait` is how many seconds to wait for another process's transaction.
@@ -72,7 +73,8 @@ class Ledger:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing, durable at the end. Immediate: what is checked inside cannot change before it is acted on (ANC-3)."""
+        """All or nothing, durable at the end. Immediate: what is checked inside cannot change before it is acted
+        on (ANC-3)."""
         with self._lock:
             self.connection.execute("BEGIN IMMEDIATE")
             try:

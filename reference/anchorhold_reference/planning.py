@@ -95,7 +95,8 @@ def latest_request(live: Sequence[Live]) -> int | None:
 
 
 def grouped(live: Sequence[Live]) -> tuple[list[int], set[int]]:
-    """A group's number for each carrier, calls with their results in one, and which carriers hold open calls (STR-1)."""
+    """A group's number for each carrier, calls with their results in one, and which carriers hold open calls
+    (STR-1)."""
     group = list(range(len(live)))
     by_call: dict[str, int] = {}
     open_calls: dict[str, int] = {}

@@ -11,8 +11,8 @@ from anchorhold_reference.ledger import Ledger
 def recover(ledger: Ledger, session: int) -> None:
     """Bring a session to a state that no compaction is under way in. Twice is as good as once.
 
-    Another process that is in the middle of a compaction of the same session notices at its next step, changes nothing
-    and says so: a session has one compactor at a time, and the one that opened it last goes on.
+    Another process that is in the middle of a compaction of the same session notices at its next step, changes
+    nothing and says so: a session has one compactor at a time, and the one that opened it last goes on.
     """
     for (summary,) in ledger.all("SELECT id FROM carrier WHERE session = ? AND state = 'staged'", (session,)):
         undo(ledger, summary)
@@ -24,8 +24,19 @@ def recover(ledger: Ledger, session: int) -> None:
         release(ledger, summary)
 
 
+def undo_own(ledger: Ledger, session: int) -> None:
+    """Undo what this opening of the store staged and never finished. Call it while it has no compaction under way."""
+    for (summary,) in ledger.all(
+        "SELECT c.id FROM carrier c JOIN summary s ON s.carrier = c.id "
+        "WHERE c.session = ? AND c.state = 'staged' AND s.owner = ?",
+        (session, ledger.issuer),
+    ):
+        undo(ledger, summary)
+
+
 def undo(ledger: Ledger, summary: int) -> None:
-    """Take a staged summary back with everything that was written for it; one that is committed stays (ANC-5, PTR-6)."""
+    """Take a staged summary back with everything that was written for it; one that is committed stays (ANC-5,
+    PTR-6)."""
     with ledger.transaction():
         if ledger.first("SELECT 1 FROM carrier WHERE id = ? AND state = 'staged'", (summary,)) is None:
             return
@@ -49,8 +60,8 @@ def release(ledger: Ledger, summary: int) -> None:
     """Let go of the sources of a committed summary, each only while its copy is there (PTR-2)."""
     with ledger.transaction():
         for span, state, landed in ledger.all(
-            "SELECT t.carrier, c.state, EXISTS (SELECT 1 FROM pointer p JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
-            "  WHERE p.span = c.id AND p.holding = 'committed') "
+            "SELECT t.carrier, c.state, EXISTS (SELECT 1 FROM pointer p "
+            "  JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch WHERE p.span = c.id AND p.holding = 'committed') "
             "FROM carrier c JOIN turn t ON t.carrier = c.id WHERE c.leaf = ? AND t.payload IS NOT NULL",
             (summary,),
         ):

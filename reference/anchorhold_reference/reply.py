@@ -15,20 +15,23 @@ REFUSED = frozenset({"refusal", "content_filter", "safety", "blocked"})
 
 _REFUSAL = re.compile(
     r"^\W*(?:i(?:'|’)?m\s+(?:really\s+|very\s+)?sorry\b|sorry,|i\s+apologi[sz]e\b|unfortunately,?\s+i\b"
-    r"|(?:as\s+an\s+ai\b.{0,80})?i\s*(?:can(?:'|’)?t|cannot|can\s+not|am\s+(?:unable|not\s+able)|won(?:'|’)?t|will\s+not)\b)"
-    r".{0,160}?\b(?:help|assist|summari[sz]e|summar(?:y|ies)|comply|fulfil+|provide|continue|do\s+(?:that|this)|request)\b",
+    r"|(?:as\s+an\s+ai\b.{0,80})?i\s*"
+    r"(?:can(?:'|’)?t|cannot|can\s+not|am\s+(?:unable|not\s+able)|won(?:'|’)?t|will\s+not)\b).{0,160}?"
+    r"\b(?:help|assist|summari[sz]e|summar(?:y|ies)|comply|fulfil+|provide|continue|do\s+(?:that|this)|request)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _ERROR = re.compile(
     r"^\W*(?:error\s*code\s*:?\s*\d{3}\b"
-    r"|(?:http\s*(?:error)?\s*)?[45]\d\d\s*(?:[-:]\s*)?(?:too many requests|bad gateway|service unavailable|gateway time-?out"
+    r"|(?:http\s*(?:error)?\s*)?[45]\d\d\s*(?:[-:]\s*)?(?:too many requests|bad gateway|service unavailable"
+    r"|gateway time-?out"
     r"|internal server error|unauthori[sz]ed|forbidden|not found|bad request)"
     r"|(?:\w+\.)*\w*(?:Error|Exception)\s*:\s"
     r"|error\s*:\s"
     r"|traceback \(most recent call last\)"
     r"|\{\s*['\"](?:error|detail|type)['\"]\s*:\s*(?:\{|['\"](?:error|invalid|rate|overloaded))"
     r"|<!doctype html|<html\b"
-    r"|(?:rate limit|quota) (?:reached|exceeded)|request timed out|connection (?:error|refused|reset)|upstream connect error"
+    r"|(?:rate limit|quota) (?:reached|exceeded)|request timed out|connection (?:error|refused|reset)"
+    r"|upstream connect error"
     r"|(?:overloaded|server)_error\b)",
     re.IGNORECASE,
 )
@@ -49,8 +52,8 @@ def said(reply: Reply) -> str:
 def fault(reply: Reply, *, shown: Sequence[str], previous: Sequence[str]) -> str | None:
     """Why this reply is no summary; none where nothing speaks against it.
 
-    `shown` is the text of each carrier that the summariser was to stand for, and of its instructions; `previous` what
-    it answered for the summaries before.
+    `shown` is every text that would be an echo: the instructions, each carrier that the summary was to stand for, all
+    of them in a row; `previous` what the summariser answered for the summaries before.
     """
     finish = reply.finish.lower()
     if finish in CUT:
@@ -77,7 +80,7 @@ def fault(reply: Reply, *, shown: Sequence[str], previous: Sequence[str]) -> str
     words = plain(text)
     if words in {plain(earlier) for earlier in previous}:
         return "unchanged: word for word an earlier summary, which does not cover the new turns"
-    if words in {plain(one) for one in shown} or words == plain("\n".join(shown[1:])):
+    if words in {plain(one) for one in shown}:
         return "echo: word for word what the summariser was shown"
     return None
 

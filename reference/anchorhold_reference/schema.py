@@ -22,7 +22,7 @@ CREATE TABLE carrier (
   position INTEGER NOT NULL,
   generation INTEGER NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('live', 'staged', 'replaced')),
-  claimed INTEGER REFERENCES carrier,  -- the staged summary that is about to replace it: one claim at a time (CON-2, ANC-4)
+  claimed INTEGER REFERENCES carrier,  -- the staged summary about to replace it: one claim at a time (CON-2, ANC-4)
   leaf INTEGER REFERENCES carrier,     -- raw: the first summary that stood for it
   top INTEGER REFERENCES carrier       -- summary: the live summary that stands for it now, maybe itself (PTR-4)
 );
@@ -45,6 +45,7 @@ CREATE INDEX turn_unreleased ON turn (session) WHERE payload IS NOT NULL;
 CREATE TABLE summary (
   carrier INTEGER PRIMARY KEY REFERENCES carrier,
   session INTEGER NOT NULL,
+  owner BLOB NOT NULL,  -- the opening of the store that wrote it, as in pointer.issuer
   text TEXT NOT NULL,   -- as it stands in the window
   body TEXT NOT NULL,   -- without the line that the compactor adds: what the manifest is computed from
   reply TEXT NOT NULL   -- as the summariser wrote it
@@ -94,8 +95,8 @@ CREATE TABLE free_slot (slot INTEGER PRIMARY KEY);
 -- Every pointer that was ever issued and not undone: what is not here is foreign (EPO-2).
 CREATE TABLE pointer (
   epoch INTEGER PRIMARY KEY, slot INTEGER NOT NULL, issuer BLOB NOT NULL, digest BLOB NOT NULL,
-  session INTEGER NOT NULL, span INTEGER NOT NULL, holding TEXT NOT NULL CHECK (holding IN ('staged', 'committed', 'gone')),
-  time REAL NOT NULL
+  session INTEGER NOT NULL, span INTEGER NOT NULL,
+  holding TEXT NOT NULL CHECK (holding IN ('staged', 'committed', 'gone')), time REAL NOT NULL
 );
 CREATE UNIQUE INDEX pointer_span ON pointer (span);
 CREATE INDEX pointer_session ON pointer (session, holding);

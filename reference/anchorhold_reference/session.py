@@ -67,7 +67,7 @@ class Session:
                 return int(known[0])
             carrier = ledger.insert(
                 "INSERT INTO carrier (session, position, generation, state) "
-                "VALUES (?, (SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'carrier'), 0, 'live')",
+                "VALUES (?, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'carrier'), 0) + 1, 0, 'live')",
                 (self.id,),
             )
             ledger.run(
@@ -96,6 +96,11 @@ class Session:
             for carrier, generation, claimed, payload, text, body in rows
         ]
 
+    def compactions(self) -> int:
+        """How many compactions have committed."""
+        (n,) = self.ledger.one("SELECT compactions FROM session WHERE id = ?", (self.id,))
+        return int(n)
+
     def span_of(self, turn: str) -> int | None:
         """The span of a turn's id."""
         row = self.ledger.first("SELECT carrier FROM turn WHERE session = ? AND id = ?", (self.id, turn))
@@ -110,7 +115,8 @@ class Session:
         )
 
     def summary_over(self, span: int) -> tuple[int, int | None] | None:
-        """The live summary that stands for a span, and the staged one that has claimed it; none while the span is live."""
+        """The live summary that stands for a span, and the staged one that has claimed it; none while the span is
+        live."""
         row = self.ledger.first(
             "SELECT s.id, s.claimed FROM carrier c JOIN carrier l ON l.id = c.leaf JOIN carrier s ON s.id = l.top "
             "WHERE c.id = ?",
@@ -121,7 +127,8 @@ class Session:
     # -- facts --
 
     def read(self, live: Live) -> list[Mention]:
-        """The assertions of a live raw span; raises `UnreadableError` (MAN-3). Spans never change, so each is read once."""
+        """The assertions of a live raw span; raises `UnreadableError` (MAN-3). Spans never change, so each is read
+        once."""
         assert live.turn is not None, "summaries are read through their manifest"
         known = self._facts.get(live.carrier)
         if known is None:

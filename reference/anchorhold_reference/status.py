@@ -1,5 +1,6 @@
 """Whether every original can still be had: counted from the ledger, not remembered (RET-5, PTR-5)."""
 
+from anchorhold_reference.audit import PERIOD
 from anchorhold_reference.session import Session
 from anchorhold_reference.values import Status
 
@@ -24,11 +25,18 @@ def status(session: Session) -> Status:
             "(SELECT 1 FROM cold o WHERE o.slot = p.slot AND o.epoch = p.epoch)"
         )
         damaged = count("SELECT count(*) FROM damage WHERE session = ?")
+        audited = ledger.first(
+            "SELECT compaction, passed, message FROM audit WHERE session = ? ORDER BY id DESC LIMIT 1", (session.id,)
+        )
     reasons = []
     if lost or damaged:
         reasons.append(f"{lost + damaged} originals are lost or damaged (EPO-3)")
     if evicted:
         reasons.append(f"{evicted} originals were removed through the gate (RET-1)")
+    if audited is not None and not audited[1]:
+        reasons.append(f"the last audit failed: {audited[2]} (RET-1)")
+    if committed and compactions - (0 if audited is None else audited[0]) > PERIOD:
+        reasons.append(f"no audit for more than {PERIOD} compactions (RET-2)")
     return Status(
         lossless=not reasons,
         reasons=tuple(reasons),

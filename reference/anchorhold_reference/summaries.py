@@ -1,4 +1,5 @@
-"""What a summary is made of: the request for it, what must stand in it, its manifest, and the line that names what it omits."""
+"""What a summary is made of: the request for it, what must stand in it, its manifest, and the line that names what
+it omits."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,9 +11,9 @@ from anchorhold_reference.extract import Mention, mentions
 from anchorhold_reference.session import Live
 
 INSTRUCTIONS = (
-    "Summarise the part of a session that follows, for the agent that will continue it without seeing it. Repeat word for "
-    "word each statement that has a value, identifier, path, number, name or time which may still matter. Keep every "
-    '"not" and every doubt. Say who said what where it matters. Add nothing that is not there.'
+    "Summarise the part of a session that follows, for the agent that will continue it without seeing it. Repeat "
+    "word for word each statement that has a value, identifier, path, number, name or time which may still matter. "
+    'Keep every "not" and every doubt. Say who said what where it matters. Add nothing that is not there.'
 )
 
 
@@ -32,10 +33,11 @@ def as_shown(carrier: Live) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A fact that a span under the summary asserts, with who said it."""
+    """A fact that a carrier under the summary says, with who said it."""
 
     fact: int
-    speaker: str
+    speaker: str | None
+    """None: an older summary repeats it and names nobody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,39 +46,26 @@ class Carried:
 
     fact: int
     speaker: str | None
-    """Whom the body attributes it to; None where to nobody, and then every span under it that asserts it is covered."""
+    """Whom the body attributes it to; None where to nobody: then every span under it that asserts it is covered."""
     said: str
 
 
 def manifest(body: str, asserted: dict[bytes, list[Claim]]) -> list[Carried]:
-    """The entries that a body earns, from its own words and what the spans under it assert, by key of fact (MAN-2, MAN-5).
+    """The entries that a body earns, from its own words and from what the carriers under it say, by key (MAN-2).
 
     What the summariser says of itself plays no part: an invented statement, a changed number, a lost "not" or a lost
-    hedge has the key of no assertion.
+    hedge has the key of nothing that was said (MAN-5).
     """
     found: dict[tuple[int, str | None], Carried] = {}
     for mention in mentions(body):
         for claim in asserted.get(mention.key, ()):
-            if supports(
-                same_fact=True,
-                under_summary=True,
-                attributed_to=mention.speaker,
-                speaker=claim.speaker,
-                certain=not mention.hedged,
-                was_certain=not mention.hedged,  # hedges are part of the key, so the same fact has the same certainty
-            ):
+            if supports(attributed_to=mention.speaker, speaker=claim.speaker):
                 entry = Carried(fact=claim.fact, speaker=mention.speaker, said=mention.said)
                 found.setdefault((entry.fact, entry.speaker), entry)
     return list(found.values())
 
 
-def with_pins(body: str, pins: Sequence[str]) -> str:
-    """A body with statements that it must carry, since nothing else anchors them any more (MAN-1, ANC-4)."""
-    missing = list(dict.fromkeys(pins))
-    return "\n".join([body, *missing]) if missing else body
-
-
-_PLURAL = {"entity": "entities", "identity": "identities"}
+_PLURAL = {"entity": "entities"}
 
 
 def omissions(turns: int, dropped: Sequence[Mention], left_out: int) -> str:

@@ -7,9 +7,10 @@ from types import TracebackType
 from typing import Self
 
 from anchorhold_reference import answers, cold, eviction
+from anchorhold_reference.audit import audit, note_damage
 from anchorhold_reference.codec import shown
 from anchorhold_reference.compaction import Compaction
-from anchorhold_reference.errors import UnknownCarrierError
+from anchorhold_reference.errors import MismatchError, UnknownCarrierError
 from anchorhold_reference.extract.facts import UnreadableError
 from anchorhold_reference.ledger import Ledger
 from anchorhold_reference.recovery import recover
@@ -32,6 +33,7 @@ from anchorhold_spec.vocabulary import (
     Entry,
     Item,
     Outcome,
+    OutcomeKind,
     Pointer,
     Tombstone,
     Turn,
@@ -84,8 +86,8 @@ class Transcript:
         """Open a session of the database at `path`, making either where it does not exist, and recover it (CRA-2).
 
         `summarise` writes the summaries; `count` gives a text's size in tokens; `steps` is called before each durable
-        step of a compaction; `clock` gives seconds since the epoch. Sessions are told apart by user, session and branch.
-        Raises `ForeignStoreError` where the file is something else.
+        step of a compaction; `clock` gives seconds since the epoch. Sessions are told apart by user, session and
+        branch. Raises `ForeignStoreError` where the file is something else.
         """
         return cls(
             Path(path),
@@ -133,7 +135,8 @@ class Transcript:
     # -- the window --
 
     def append(self, turn: Turn) -> str:
-        """Add a turn; durable on return (CRA-3). Answers with its span's id. The same turn again adds nothing (IDX-5).
+        """Add a turn; durable on return (CRA-3). Answers with its span's id. The same turn again adds nothing
+        (IDX-5).
 
         Raises `TurnConflictError` where the turn's id stands for other content.
         """
@@ -142,9 +145,20 @@ class Transcript:
     def compact(self) -> Outcome:
         """Replace what may be replaced by a summary, where the window is over its watermark (PRO-1).
 
-        Never raises for what the summariser or the store does: the outcome says `failed` or `refused`, and why (OUT-2).
+        Never raises for what the summariser or the store does: the outcome says `failed` or `refused`, and why
+        (OUT-2).
         """
-        return self._compaction.run()
+        outcome = self._compaction.run()
+        if outcome.kind is OutcomeKind.COMMITTED and self._session.compactions() % self._settings.audit_every == 0:
+            self.audit()
+        return outcome
+
+    def audit(self) -> bool | None:
+        """Fetch a pinned fact of a replaced span verbatim (RET-2); none where nothing was replaced yet.
+
+        Compactions run one by themselves every `Settings.audit_every`; `status` tells how the last one went.
+        """
+        return audit(self._session, now=self._clock())
 
     def live(self) -> list[Item]:
         """What the model is to see now, in order."""
@@ -190,7 +204,8 @@ class Transcript:
                     Entry(literal=literal, source=turn, kind=kind, subject=subject, attribute=attribute)
                     for literal, turn, kind, subject, attribute in self._ledger.all(
                         "SELECT DISTINCT f.literal, t.id, f.kind, f.subject, f.attribute FROM carries k "
-                        "JOIN fact f ON f.id = k.fact JOIN carrier l ON l.top = k.summary JOIN carrier c ON c.leaf = l.id "
+                        "JOIN fact f ON f.id = k.fact "
+                        "JOIN carrier l ON l.top = k.summary JOIN carrier c ON c.leaf = l.id "
                         "JOIN assertion a ON a.span = c.id AND a.fact = k.fact JOIN turn t ON t.carrier = c.id "
                         "WHERE k.summary = ? AND k.speaker IN ('', t.speaker) ORDER BY c.position, f.id",
                         (one.carrier,),
@@ -225,7 +240,11 @@ class Transcript:
 
         Raises `MismatchError` where the bytes are not those that it names (EPO-3), `StoreError` where they are lost.
         """
-        return answers.resolve(self._session, token)
+        try:
+            return answers.resolve(self._session, token)
+        except MismatchError as error:
+            note_damage(self._session, epoch=error.epoch, message=str(error), now=self._clock())
+            raise
 
     def reconstitute(self, subject: str, attribute: str, *, evidence: bool = False) -> Answer:
         """The value of a slot. With `evidence` an original answers, or none does (EVI-5).
@@ -239,7 +258,8 @@ class Transcript:
         return answers.search(self._session, literal)
 
     def evict(self, token: str) -> Outcome:
-        """Ask that an original be removed from the cold store. Refused where an assertion would come loose (ANC-1)."""
+        """Ask that an original be removed from the cold store. Refused where an assertion would come loose
+        (ANC-1)."""
         return eviction.evict(self._session, token)
 
     def sweep(self, policy: Policy) -> list[Outcome]:

@@ -55,6 +55,8 @@ class Settings:
     """How many of the newest turns stay verbatim where they fit; at least one always does."""
     summary_limit: int = 2000
     """Bound on a summary where no budget bounds it (PRO-4)."""
+    audit_every: int = 50
+    """Compactions from one audit to the next; at most 500 (RET-2)."""
 
     def __post_init__(self) -> None:
         """Say at once what cannot be meant."""
@@ -66,6 +68,8 @@ class Settings:
             raise ValueError(f"keep is {self.keep}; the newest turn always stays, so give 1 or more")
         if self.summary_limit < 1:
             raise ValueError(f"summary_limit is {self.summary_limit}; give a positive number of tokens")
+        if not 1 <= self.audit_every <= 500:
+            raise ValueError(f"audit_every is {self.audit_every}; give 1 to 500 compactions (RET-2)")
 
     @property
     def high_water(self) -> int | None:

@@ -4,6 +4,8 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
+import types
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from anchorhold.compactor import OperationError, Reply, Settings, Shown
 from anchorhold.errors import AdapterError, Fault
 from anchorhold.load import load
 from anchorhold.shipped import shipped
-from anchorhold.wire.process import Limits
+from anchorhold.wire import worker as worker_module
 from anchorhold_spec.vocabulary import Item, OutcomeKind, Turn
 
 GOOD = """
@@ -248,15 +250,18 @@ def test_a_class_that_hangs_is_given_up_after_the_time_out(tmp_path: Path) -> No
             def compact(self):
                 self.wake.wait(60)
     """
+    out = sys.stdout
     before = set(threading.enumerate())
-    with load(f"{written(tmp_path, more)}:Theirs", limits=Limits(call=0.3)) as loaded:
+    with load(f"{written(tmp_path, more)}:Theirs") as loaded:
         compactor = loaded.make()
         compactor.open(Settings(), model)
+        compactor._seconds = 0.3  # type: ignore[attr-defined]
         with pytest.raises(AdapterError, match=r"hangs: `compact` took more than 0\.3 s") as caught:
             compactor.compact()
         assert caught.value.code is Fault.HANG
         with pytest.raises(AdapterError, match="hangs"):
             compactor.live()
+        assert sys.stdout is out
         (left,) = set(threading.enumerate()) - before
         compactor.close()
         loaded._make.wake.set()  # type: ignore[attr-defined]
@@ -264,19 +269,23 @@ def test_a_class_that_hangs_is_given_up_after_the_time_out(tmp_path: Path) -> No
         assert not left.is_alive()
 
 
-def test_the_time_that_the_suite_takes_for_a_summary_is_not_the_class_own(tmp_path: Path) -> None:
+def test_the_time_that_the_suite_takes_for_a_summary_is_not_the_class_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     more = """
         class Theirs(Keeper):
             def compact(self):
                 return Outcome(kind=OutcomeKind.COMMITTED, reason=self.summarise(Shown(messages=())).text)
     """
-    asked = threading.Event()
+    clock = [0.0]
+    fake = types.SimpleNamespace(monotonic=lambda: clock[0] + time.monotonic())
+    monkeypatch.setattr(worker_module, "time", fake)
 
     def slow(shown: Shown) -> Reply:
-        asked.wait(0.7)
+        clock[0] += 1000
         return Reply(text="late")
 
-    with load(f"{written(tmp_path, more)}:Theirs", limits=Limits(call=0.4)) as loaded:
+    with load(f"{written(tmp_path, more)}:Theirs") as loaded:
         compactor = loaded.make()
         compactor.open(Settings(), slow)
 

@@ -1,9 +1,11 @@
 """Each way in which an adapter program can fail has an error of its own: one line, the program gone, no traceback."""
 
 import contextlib
+import dataclasses
 import shlex
 import sys
 import time
+import types
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,9 @@ import pytest
 from anchorhold.compactor import OperationError, Reply, Settings, Shown, SummariserError
 from anchorhold.errors import AdapterError, Fault
 from anchorhold.load import load
+from anchorhold.wire import connection as connection_module
+from anchorhold.wire import process as process_module
+from anchorhold.wire.driver import WireCompactor
 from anchorhold.wire.process import Limits
 from anchorhold_spec.vocabulary import Outcome, OutcomeKind, Turn
 
@@ -96,10 +101,22 @@ def test_what_goes_wrong_in_an_operation_has_its_own_error(way: str, code: Fault
     assert_one_line(caught.value)
 
 
+def hurry(compactor: WireCompactor, seconds: float) -> None:
+    """From here on each call may take so long. Set late: what is to succeed must not depend on the machine's load."""
+    connection = compactor._connection
+    connection._limits = dataclasses.replace(connection._limits, call=seconds, stop=seconds)
+    connection._program._limits = connection._limits
+
+
 @pytest.mark.parametrize("way", ["hangs", "half-a-line"])
 def test_an_adapter_that_hangs_is_given_up_after_the_time_out(way: str) -> None:
-    with pytest.raises(AdapterError) as caught:
-        compact_with(way, limits=Limits(start=20, call=0.3, stop=0.2))
+    with load(target(way), limits=QUICK) as loaded:
+        compactor = loaded.make()
+        compactor.open(Settings(), no_model)
+        hurry(compactor, 0.2)
+        with pytest.raises(AdapterError) as caught:
+            compactor.compact()
+        compactor.close()
 
     assert caught.value.code is Fault.HANG
     assert "`compact`" in str(caught.value)
@@ -108,7 +125,7 @@ def test_an_adapter_that_hangs_is_given_up_after_the_time_out(way: str) -> None:
 
 def test_one_that_closes_its_output_and_stays_is_gone_too() -> None:
     with pytest.raises(AdapterError) as caught:
-        compact_with("closes-output", limits=Limits(start=20, call=20, stop=0.2))
+        compact_with("closes-output", limits=dataclasses.replace(QUICK, stop=0.2))
 
     assert caught.value.code is Fault.DIED
     assert "closed its standard output" in str(caught.value)
@@ -188,14 +205,17 @@ def test_a_summariser_that_fails_is_told_to_the_adapter_as_an_error() -> None:
     assert outcome.reason == '{"error": {"code": -32003, "message": "rate limit"}, "id": "a", "jsonrpc": "2.0"}'
 
 
-def test_the_time_that_the_suite_takes_for_a_summary_is_not_the_adapters() -> None:
+def test_the_time_that_the_suite_takes_for_a_summary_is_not_the_adapters(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    fake = types.SimpleNamespace(monotonic=lambda: clock[0] + time.monotonic(), sleep=time.sleep)
+    monkeypatch.setattr(connection_module, "time", fake)
+    monkeypatch.setattr(process_module, "time", fake)
+
     def model(shown: Shown) -> Reply:
-        time.sleep(0.7)
+        clock[0] += 1000
         return Reply(text="late")
 
-    outcome = compact_with("asks", summarise=model, limits=Limits(start=20, call=0.6))
-
-    assert outcome.kind is OutcomeKind.COMMITTED
+    assert compact_with("asks", summarise=model).kind is OutcomeKind.COMMITTED
 
 
 def test_a_defect_of_the_suites_own_summariser_is_not_blamed_on_the_adapter() -> None:
@@ -243,12 +263,14 @@ def group_of(leader: int) -> list[str]:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes as Linux shows them")
 @pytest.mark.parametrize("way", ["good", "stays", "ignores-shutdown", "leaves-a-child", "hangs"])
 def test_no_process_outlives_the_session(way: str) -> None:
-    loaded = load(target(way), limits=Limits(start=20, call=0.5, stop=0.3))
+    loaded = load(target(way), limits=QUICK)
     compactor = loaded.make()
     compactor.describe()
     group = compactor._connection._program._process.pid
     assert group_of(group)
     compactor.open(Settings(), no_model)
+    if way != "good":
+        hurry(compactor, 0.3)
     if way == "hangs":
         with pytest.raises(AdapterError, match="did not answer in time"):
             compactor.compact()

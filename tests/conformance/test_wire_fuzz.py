@@ -102,7 +102,7 @@ def model(shown: Shown) -> Reply:
 
 
 @given(script=st.lists(lines, min_size=1, max_size=4), method=st.sampled_from(OPERATIONS))
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_no_line_is_anything_but_an_answer_or_an_adapter_error(script: list[bytes], method: str) -> None:
     made, program = connection(script)
     failed: AdapterError | OperationError | None = None
@@ -124,7 +124,7 @@ def test_no_line_is_anything_but_an_answer_or_an_adapter_error(script: list[byte
 
 
 @given(raw=st.binary(max_size=80) | values.map(lambda v: json.dumps(v).encode()), method=st.sampled_from([*METHODS]))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_a_result_that_is_taken_can_be_written_to_a_history(raw: bytes, method: str) -> None:
     import msgspec
 

@@ -53,7 +53,7 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from string import ascii_letters, digits
-from typing import Any
+from typing import Any, TypeAlias
 from xml.sax.saxutils import unescape
 
 from anchorhold_sdk import (
@@ -115,10 +115,13 @@ os.environ["LANGSMITH_TRACING"] = os.environ["LANGCHAIN_TRACING_V2"] = "false"
 tenacity.nap.time = types.SimpleNamespace(sleep=lambda _: None)
 
 
+Answering: TypeAlias = Callable[[Sequence[BaseMessage]], AIMessage]
+
+
 class ScriptedModel(BaseChatModel):
     """A chat model that answers by a function."""
 
-    answer: Callable[[Sequence[BaseMessage]], AIMessage]
+    answer: Answering
 
     @property
     def _llm_type(self) -> str:
@@ -134,6 +137,9 @@ class ScriptedModel(BaseChatModel):
 
 class Adapter:
     """One thread of one deep agent."""
+
+    _seen_at: int
+    """How much had been written to the thread when the model's view of it was last taken."""
 
     def describe(self) -> Description:
         """Name, version, and what cannot be driven."""
@@ -190,22 +196,13 @@ class Adapter:
 
     def live(self) -> list[Item]:
         """What a model call would receive, taken from a call on a copy of the thread."""
-        received: list[BaseMessage] = []
-
-        def answer(messages: Sequence[BaseMessage]) -> AIMessage:
-            received[:] = messages
-            return AIMessage("seen")
-
-        copy = sqlite3.connect(":memory:", check_same_thread=False)
-        try:
-            self._connection.backup(copy)
-            self._make(ScriptedModel(answer=answer), SqliteSaver(copy), trigger=None).invoke(
-                {"messages": []}, self._config
-            )
-        finally:
-            copy.close()
         state = self._state()
-        return [self._item(i, m, state) for i, m in enumerate(received)]
+        if self._seen_at != self._connection.total_changes:
+            # Nothing else decides what the model sees, so it is asked again only where the thread was written to.
+            self._connection.backup(self._copy)
+            self._viewer.invoke({"messages": []}, self._config)
+            self._seen_at = self._connection.total_changes
+        return [self._item(i, m, state) for i, m in enumerate(self._received)]
 
     def pointers(self) -> list[Pointer]:
         """The path that the live summary names."""
@@ -252,7 +249,7 @@ class Adapter:
 
     def reopen(self) -> None:
         """Close the database and make everything anew over the same directory."""
-        self._connection.close()
+        self._disconnect()
         self._connect()
 
     def corrupt(self, token: str) -> bool:
@@ -267,20 +264,24 @@ class Adapter:
 
     def close(self) -> None:
         """Remove the directory."""
-        self._connection.close()
+        self._disconnect()
         shutil.rmtree(self._directory, ignore_errors=True)
 
     def _connect(self) -> None:
         self._connection = sqlite3.connect(self._directory / "thread.db", check_same_thread=False)
         self._backend = FilesystemBackend(root_dir=self._directory / "files", virtual_mode=True)
-        self._agent = self._make(
-            ScriptedModel(answer=lambda _: AIMessage("noted")),
-            SqliteSaver(self._connection),
-            trigger=("messages", self._trigger),
-        )
+        self._agent: Any = self._make(self._noted, self._connection, trigger=("messages", self._trigger))
+        self._copy = sqlite3.connect(":memory:", check_same_thread=False)
+        self._received: list[BaseMessage] = []
+        self._seen_at = -1
+        self._viewer: Any = self._make(self._seen, self._copy, trigger=None)
 
-    def _make(self, model: ScriptedModel, saver: SqliteSaver, *, trigger: tuple[str, int] | None) -> Any:
-        summariser = ScriptedModel(answer=self._answer)
+    def _disconnect(self) -> None:
+        self._connection.close()
+        self._copy.close()
+
+    def _make(self, answer: Answering, thread: sqlite3.Connection, *, trigger: tuple[str, int] | None) -> Any:
+        summariser = ScriptedModel(answer=self._summary)
         defaults = compute_summarization_defaults(summariser)
         middleware = SummarizationMiddleware(
             model=summariser,
@@ -290,9 +291,21 @@ class Adapter:
             trim_tokens_to_summarize=None,
             truncate_args_settings=defaults["truncate_args_settings"],
         )
-        return create_deep_agent(model=model, backend=self._backend, middleware=[middleware], checkpointer=saver)
+        return create_deep_agent(
+            model=ScriptedModel(answer=answer),
+            backend=self._backend,
+            middleware=[middleware],
+            checkpointer=SqliteSaver(thread),
+        )
 
-    def _answer(self, messages: Sequence[BaseMessage]) -> AIMessage:
+    def _noted(self, _: Sequence[BaseMessage]) -> AIMessage:
+        return AIMessage("noted")
+
+    def _seen(self, messages: Sequence[BaseMessage]) -> AIMessage:
+        self._received[:] = messages
+        return AIMessage("seen")
+
+    def _summary(self, messages: Sequence[BaseMessage]) -> AIMessage:
         reply = self._summarise(Shown(messages=tuple(content_of(m)[0] or "" for m in messages)))
         return AIMessage(reply.text, response_metadata={"finish_reason": FINISH.get(reply.finish, reply.finish)})
 

@@ -67,9 +67,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         application(given)(args=given, prog_name="anchorhold", standalone_mode=True)
-    except KeyboardInterrupt:
-        typer.echo("anchorhold: interrupted", err=True)
-        raise SystemExit(INTERRUPTED) from None
+    except SystemExit as ended:
+        # An interrupt ends typer without a word.
+        if ended.code == INTERRUPTED:
+            typer.echo("anchorhold: interrupted", err=True)
+        raise
     except BrokenPipeError:
         # Whoever read the output has gone, as after `| head`. Python would complain once more when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -18,7 +18,7 @@ from anchorhold.level import ExitStatus, exit_status
 from anchorhold.load import load
 from anchorhold.progress import OnTerminal
 from anchorhold.result import Result, broken, encode
-from anchorhold.scenarios import Effort
+from anchorhold.scenarios import DIRECTED, Effort
 from anchorhold.verdict import Verdict
 from anchorhold.wire.process import Limits
 from anchorhold_spec.catalogue import LEVELS, RULES, near
@@ -55,6 +55,10 @@ def check(
         list[str] | None,
         typer.Option(metavar="ID", help="Judge only this rule; may be given several times."),
     ] = None,
+    scenario: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Play only this scenario; may be given several times."),
+    ] = None,
     level: Annotated[
         int | None, typer.Option(metavar="N", min=1, max=5, help="Exit with 3 unless this level is reached.")
     ] = None,
@@ -71,6 +75,8 @@ def check(
     wanted = None if not rule else tuple(_rule(each) for each in rule)
     if level is not None and level not in LEVELS:
         _usage(f"level {level} does not exist; there are {', '.join(map(str, LEVELS))}")
+    for name in scenario or ():
+        _known_scenario(name)
     told = Console(stderr=True, highlight=False)
     begun = time.monotonic()
     stderr = ""
@@ -85,6 +91,7 @@ def check(
                         seed=seed,
                         effort=effort,
                         rules=wanted,
+                        named=scenario or None,
                         progress=progress,
                     )
             finally:
@@ -183,6 +190,12 @@ def _rule(given: str) -> str:
             + (f"did you mean {' or '.join(meant)}?" if meant else "`anchorhold spec list` lists them.")
         )
     return name
+
+
+def _known_scenario(name: str) -> None:
+    names = [each.name for each in DIRECTED]
+    if name not in names and not name.startswith(("crash-", "mixture-")):
+        _usage(f"no scenario is called {name!r}; there are {', '.join(names)}, crash-POINT and mixture-NUMBER")
 
 
 def _usage(message: str) -> NoReturn:

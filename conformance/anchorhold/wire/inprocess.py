@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from anchorhold.adapters import anchorhold_sdk
-from anchorhold.compactor import Description, OperationError, Reply, Settings, Shown, Summarise
+from anchorhold.compactor import Description, OperationError, Reply, Settings, Shown, Summarise, SummariserError
 from anchorhold.errors import AdapterError, Fault, one_line
 from anchorhold.wire.messages import OPERATIONS, REQUIRED, MessageError, OpenParams, Params, read_result
 from anchorhold.wire.operations import Operations, not_offered
@@ -38,6 +38,7 @@ class ClassCompactor(Operations):
         self._description: Description | None = None
         self._opened = False
         self._hung = False
+        self._callable: set[str] = set()
 
     def describe(self) -> Description:
         """What the instance says of itself, with the operations that its class defines. Raises AdapterError."""
@@ -68,7 +69,7 @@ class ClassCompactor(Operations):
         """Start an empty session on a fresh store."""
         self.describe()
         self._opened = True
-        result = self._operate("open", settings, self._routed(summarise))
+        result = self._operate("open", settings, _Routed(summarise, lambda: self._worker))
         assert isinstance(result, Settings)
         return result
 
@@ -99,25 +100,30 @@ class ClassCompactor(Operations):
 
     def _operate(self, operation: str, *arguments: Any) -> object:
         method = getattr(self._made(), operation)
-        try:
-            inspect.signature(method).bind(*arguments)
-        except TypeError as error:
-            hint = "its signature stands in anchorhold.compactor"
-            raise self._error(
-                Fault.SCHEMA, f"cannot be called for `{operation}`", cause=str(error), hint=hint
-            ) from None
-        except ValueError:
-            # Written in C: it has no signature to look at.
-            pass
+        if operation not in self._callable:
+            self._check_signature(operation, method, arguments)
+            self._callable.add(operation)
         try:
             result = self._run(operation, lambda: method(*arguments))
         except (AdapterError, OperationError):
             raise
         except _ANY as error:
-            # One defined elsewhere (the SDK's own OperationError) says it in the same way.
-            definite = getattr(error, "definite", False) is True
-            raise OperationError(_words(error), definite=definite) from error
+            # An OperationError of the SDK says the same in the same way.
+            told = isinstance(error, anchorhold_sdk.OperationError)
+            text = str(error) if told else _words(error)
+            raise OperationError(text, definite=told and getattr(error, "definite", False)) from error
         return self._checked(operation, result)
+
+    def _check_signature(self, operation: str, method: Any, arguments: tuple[Any, ...]) -> None:
+        try:
+            inspect.signature(method).bind(*arguments)
+        except TypeError as error:
+            what = f"cannot be called for `{operation}`"
+            hint = "its signature stands in anchorhold.compactor"
+            raise self._error(Fault.SCHEMA, what, cause=str(error), hint=hint) from None
+        except ValueError:
+            # Written in C: it has no signature to look at.
+            pass
 
     def _checked(self, method: str, result: Any) -> object:
         operation = "describe" if method == "initialize" else method
@@ -127,17 +133,6 @@ class ClassCompactor(Operations):
             raise self._error(
                 Fault.SCHEMA, f"answered `{operation}` out of schema", cause=str(error), hint=_SEE_TYPES
             ) from None
-
-    def _routed(self, summarise: Summarise) -> Summarise:
-        def routed(shown: Shown) -> Reply:
-            worker = self._worker
-            if worker is None:
-                # Nobody waits any more: this is a thread of the compactor that outlived `close`.
-                raise OperationError("the session is closed", definite=True)
-            with worker.suite_time():
-                return summarise(Shown(messages=tuple(shown.messages)))
-
-        return routed
 
     def _made(self) -> Any:
         if self._instance is None:
@@ -170,6 +165,27 @@ class ClassCompactor(Operations):
 
     def _error(self, code: Fault, what: str, *, hint: str, cause: str = "") -> AdapterError:
         return AdapterError(f"adapter {self._name!r} {what}", code=code, cause=cause, hint=hint)
+
+
+class _Routed:
+    """The suite's summariser as the class sees it: also for a coroutine, and with its time taken out."""
+
+    def __init__(self, summarise: Summarise, worker: Callable[[], Worker | None]) -> None:
+        self._summarise = summarise
+        self._worker = worker
+
+    def __call__(self, shown: Shown) -> Reply:
+        """Ask, and wait. Raises SummariserError."""
+        worker = self._worker()
+        if worker is None:
+            # A thread of the compactor that outlived `close`: nobody keeps record of what it asks any more.
+            raise SummariserError("the session is closed")
+        with worker.suite_time():
+            return self._summarise(Shown(messages=tuple(shown.messages)))
+
+    async def ask(self, shown: Shown) -> Reply:
+        """The same without blocking the event loop."""
+        return await asyncio.to_thread(self, shown)
 
 
 def _encoded(result: Any) -> bytes:

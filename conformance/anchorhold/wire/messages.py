@@ -5,6 +5,7 @@ protocol does not have would be a misspelt one, and to overlook it would turn an
 """
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
@@ -199,7 +200,7 @@ class Method:
     params: type[Params]
     result: Any
     value: Any = None
-    """The vocabulary's own type, where the result is (a list of) message values."""
+    """The vocabulary's own type of the result, where `result` is the strict form of one."""
 
 
 def _list_of(cls: Any) -> Any:
@@ -215,11 +216,11 @@ def _optional(name: str) -> Method:
     params = _OPTIONAL_PARAMS[name]
     match name:
         case "pointers":
-            return Method(params=params, result=_list_of(Pointer), value=Pointer)
+            return Method(params=params, result=_list_of(Pointer), value=tuple[Pointer, ...])
         case "manifest":
-            return Method(params=params, result=_list_of(Entry), value=Entry)
+            return Method(params=params, result=_list_of(Entry), value=tuple[Entry, ...])
         case "tombstones":
-            return Method(params=params, result=_list_of(Tombstone), value=Tombstone)
+            return Method(params=params, result=_list_of(Tombstone), value=tuple[Tombstone, ...])
         case "get" | "search" | "reconstitute":
             return dataclasses.replace(_ANSWER, params=params)
         case "tombstone" | "evict":
@@ -237,7 +238,7 @@ METHODS: Final[Mapping[str, Method]] = {
     "open": Method(params=OpenParams, result=_strict(Settings, name="SettingsTaken"), value=Settings),
     "append": Method(params=AppendParams, result=str | None),
     "compact": _OUTCOME,
-    "live": Method(params=NoParams, result=_list_of(Item), value=Item),
+    "live": Method(params=NoParams, result=_list_of(Item), value=tuple[Item, ...]),
     "close": Method(params=NoParams, result=None),
     **{name: _optional(name) for name in _OPTIONAL_PARAMS},
     "shutdown": Method(params=NoParams, result=None),
@@ -264,6 +265,9 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     error: ErrorObject | msgspec.UnsetType = msgspec.UNSET
 
 
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
 class MessageError(ValueError):
     """A line, or a result, that is not what the protocol says; the text says where."""
 
@@ -278,9 +282,8 @@ def read_result(method: str, raw: bytes | msgspec.Raw) -> Any:
     specification = METHODS[method]
     decoded = _decode(raw, specification.result)
     if specification.value is not None:
-        if isinstance(decoded, tuple):
-            return tuple(specification.value(**msgspec.structs.asdict(member)) for member in decoded)
-        return specification.value(**msgspec.structs.asdict(decoded))
+        # Decoded twice: a dataclass takes fields that it does not know, and to convert the strict form is far slower.
+        return _decode(raw, specification.value)
     if method == "initialize":
         return Description(**msgspec.structs.asdict(decoded.description))
     return decoded
@@ -296,8 +299,8 @@ def _decode(raw: bytes | msgspec.Raw, target: Any) -> Any:
         return msgspec.json.decode(raw, type=target)
     except (msgspec.DecodeError, UnicodeError) as error:
         text = str(error)
-        if "surrogate" in text:
-            text += "; text that is not valid Unicode travels in `data`"
+        if _SURROGATE.search(raw):
+            text += "; text with lone surrogates is no text here, and travels in `data`"
         raise MessageError(text) from None
     except RecursionError:
         raise MessageError("JSON nested too deep") from None

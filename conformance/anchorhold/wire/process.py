@@ -180,15 +180,22 @@ class Program:
         )
 
     def _wait(self, seconds: float) -> bool:
-        """Whether it has ended, within so many seconds. Not reaped: so its group's id stays its own."""
-        if self._process.returncode is not None:
-            return True
+        """Whether it has ended, within so many seconds."""
         until = time.monotonic() + seconds
-        while os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+        while not self._ended():
             if time.monotonic() >= until:
                 return False
             time.sleep(0.005)
         return True
+
+    def _ended(self) -> bool:
+        if self._process.returncode is not None:
+            return True
+        if not hasattr(os, "waitid"):
+            # macOS before Python 3.13.
+            return self._process.poll() is not None
+        # Not reaped yet: until then the id of its group cannot become another's, and `kill` kills the right ones.
+        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
 
     def end_input(self) -> None:
         """Close its standard input, and give it the time that it may take to stop."""

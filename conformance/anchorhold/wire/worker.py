@@ -37,12 +37,14 @@ class Worker:
         """The result of the function, awaited where it is to be. Raises what it raises, and StillRunningError."""
         future: concurrent.futures.Future[Any] = concurrent.futures.Future()
         begin, paused = time.monotonic(), self._suite_time()
-        self._inbox.put((future, function))
-        while not future.done():
-            left = seconds - (time.monotonic() - begin) + (self._suite_time() - paused)
-            if left <= 0:
-                raise StillRunningError
-            concurrent.futures.wait([future], timeout=max(left, 0.01))
+        # Redirected here and not by the thread: so it ends here too where the call does not.
+        with contextlib.redirect_stdout(sys.stderr):
+            self._inbox.put((future, function))
+            while not future.done():
+                left = seconds - (time.monotonic() - begin) + (self._suite_time() - paused)
+                if left <= 0:
+                    raise StillRunningError
+                concurrent.futures.wait([future], timeout=max(left, 0.01))
         return future.result()
 
     @contextlib.contextmanager
@@ -75,10 +77,9 @@ class Worker:
             while (job := self._inbox.get()) is not None:
                 future, function = job
                 try:
-                    with contextlib.redirect_stdout(sys.stderr):
-                        result = function()
-                        if inspect.isawaitable(result):
-                            result = runner.run(_await(result))
+                    result = function()
+                    if inspect.isawaitable(result):
+                        result = runner.run(_await(result))
                 except BaseException as error:  # noqa: BLE001 - it is raised again where the result is waited for
                     future.set_exception(error)
                 else:

@@ -1,9 +1,9 @@
 """Facts of a text and of a turn. A summary's manifest and a span's are read by the same code, so that what counts as
 carried is what can be read out of the summary's own words, whatever the summariser claims (MAN-2).
 
-Two mentions are the same fact when their keys are equal. A key holds what was said with its polarity, certainty, number,
-unit and bound. A number, a negation, a hedge or a time means nothing without its sentence ("30 ms" of what?), so the
-sentence belongs to its key; an identifier, a path, an entity or a quotation stands for itself.
+Two mentions are the same fact when their keys are equal. A key holds what was said with its polarity, certainty,
+number, unit and bound. A number, a negation, a hedge or a time means nothing without its sentence ("30 ms" of
+what?), so the sentence belongs to its key; an identifier, a path, an entity or a quotation stands for itself.
 """
 
 import hashlib
@@ -76,7 +76,7 @@ def mentions(text: str) -> list[Mention]:
                     literal=text[slot.value_start : slot.end],
                     start=slot.value_start,
                     end=slot.end,
-                    said=text[sentence.body : sentence.end],
+                    said=text[slot.start : sentence.end],
                     subject=slot.subject,
                     attribute=slot.attribute,
                     value=slot.value,
@@ -84,7 +84,7 @@ def mentions(text: str) -> list[Mention]:
                     hedged=sentence.hedged,
                     # "is", "are" and "=" say the same of now; "was" may have ended since.
                     frame="past" if slot.verb in {"was", "were"} else "",
-                    speaker=sentence.speaker,
+                    speaker=sentence.speaker if slot.start == sentence.body else None,
                 )
             )
         result += _polarity(text, sentence, slot is not None)

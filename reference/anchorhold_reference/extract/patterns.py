@@ -1,7 +1,7 @@
 """Literals: what in a text can be verified by itself, found by one pass over it.
 
-One pattern with named alternatives, the most telling first: where two could begin at the same place the first wins, so a
-path is not taken for an identifier, nor a time for a number.
+One pattern with named alternatives, the most telling first: where two could begin at the same place the first
+wins, so a path is not taken for an identifier, nor a time for a number.
 """
 
 import re
@@ -9,7 +9,8 @@ import re
 _TIMESTAMP = (
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})\b)?)?(?!\d)"
     r"|\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s?(?:[ap]m|UTC|GMT|Z)\b)?(?![\w:])"
-    r"|(?:\d{1,2}\s+)?(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sep(?:t(?:ember)?)?"
+    r"|(?:\d{1,2}\s+)?(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
+    r"|Sep(?:t(?:ember)?)?"
     r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?\s+\d{1,4}(?:st|nd|rd|th)?(?:,?\s+\d{4})?(?!\w)"
     r"|\d{1,2}/\d{1,2}/\d{2,4}(?![\w/])"
 )
@@ -19,8 +20,10 @@ _PATH = (
     r"(?:~|\.{1,2}|\$\{?\w+\}?)?(?:/[\w.@%+~=,:\-\[\]{}*$]*[\w@%+~=\-*\]}$])+/?"
     r"|[A-Za-z]:\\(?:[\w.\- ]+\\)*[\w.\-]+"
     r"|[\w.@\-]+(?:/[\w.@+\-*]+)*/[\w.@+\-*]*[\w*](?:\.\w+)?/?"
-    r"|[\w\-]+(?:\.[\w\-]+)*\.(?:py|pyi|js|mjs|cjs|ts|tsx|jsx|json|jsonl|ya?ml|toml|md|rst|txt|csv|tsv|html?|css|scss|sh|bash"
-    r"|go|rs|java|kt|c|h|cc|cpp|hpp|rb|php|sql|db|sqlite3?|ini|cfg|conf|lock|log|xml|proto|ipynb|env|mod|sum|pdf|png|jpe?g"
+    r"|[\w\-]+(?:\.[\w\-]+)*\.(?:py|pyi|js|mjs|cjs|ts|tsx|jsx|json|jsonl|ya?ml|toml|md|rst|txt|csv|tsv|html?|css|scss|sh"
+    r"|bash"
+    r"|go|rs|java|kt|c|h|cc|cpp|hpp|rb|php|sql|db|sqlite3?|ini|cfg|conf|lock|log|xml|proto|ipynb|env|mod|sum|pdf|png"
+    r"|jpe?g"
     r"|svg|gz|xz|zip|tar|tgz|bak|tmp|service|vue|swift|lua|pl|r|ex|exs|tf)\b(?![\w(])"
 )
 _IDENTIFIER = (
@@ -40,9 +43,12 @@ _IDENTIFIER = (
     r"|[a-z]+(?:[A-Z][a-z0-9]+)+\b"
 )
 _UNIT = (
-    r"\s?(?:%|‰|°[CF]?|[kKMGTP]i?[Bb](?:/s|ps)?|bytes?\b|bits?\b|B\b|[mµnu]?s\b|ms\b|secs?\b|seconds?\b|milliseconds?\b"
-    r"|mins?\b|minutes?\b|hours?\b|hrs?\b|h\b|days?\b|weeks?\b|months?\b|years?\b|tokens?\b|lines?\b|files?\b|items?\b|rows?\b"
-    r"|turns?\b|requests?\b|retries\b|times\b|x\b|×|px\b|[kcm]?m\b|km\b|kg\b|g\b|[KMG]?Hz\b|USD\b|EUR\b|GBP\b|dollars?\b|euros?\b"
+    r"\s?(?:%|‰|°[CF]?|[kKMGTP]i?[Bb](?:/s|ps)?|bytes?\b|bits?\b|B\b|[mµnu]?s\b|ms\b|secs?\b|seconds?\b"
+    r"|milliseconds?\b"
+    r"|mins?\b|minutes?\b|hours?\b|hrs?\b|h\b|days?\b|weeks?\b|months?\b|years?\b|tokens?\b|lines?\b|files?\b|items?\b"
+    r"|rows?\b"
+    r"|turns?\b|requests?\b|retries\b|times\b|x\b|×|px\b|[kcm]?m\b|km\b|kg\b|g\b|[KMG]?Hz\b|USD\b|EUR\b|GBP\b|dollars?\b"
+    r"|euros?\b"
     r"|percent\b|qps\b|rps\b|req/s\b|/s\b)"
 )
 _NUMBER = (
@@ -86,7 +92,8 @@ KIND_OF = {
 }
 
 BOUND = re.compile(
-    r"(?:(?P<most>at most|no more than|not more than|up to|maximum(?: of)?|max\.?|under|below|less than|fewer than|within"
+    r"(?:(?P<most>at most|no more than|not more than|up to|maximum(?: of)?|max\.?|under|below|less than|fewer than"
+    r"|within"
     r"|<=|≤|<)"
     r"|(?P<least>at least|no less than|no fewer than|minimum(?: of)?|min\.?|over|above|more than|greater than|>=|≥|>)"
     r"|(?P<exact>exactly|precisely))\s*$",

@@ -51,13 +51,18 @@ def slot_in(text: str, sentence: Sentence) -> Slot | None:
     end = sentence.end
     while end > sentence.body and text[end - 1] in ".!;":
         end -= 1
-    found = _OF.fullmatch(text, sentence.body, end) or _EQUALS.fullmatch(text, sentence.body, end)
+    start = sentence.body
+    found = _OF.fullmatch(text, start, end) or _EQUALS.fullmatch(text, start, end)
+    if found is None and sentence.line < start:
+        # "system: memory = 64 GB": what looks like a speaker is a subject, where only that makes it a statement.
+        start = sentence.line
+        found = _EQUALS.fullmatch(text, start, end)
     if found is None:
         return None
     verb = found["verb"].lower()
     negated = found["negation"] is not None or verb in {"!=", "≠"}
     return Slot(
-        start=sentence.body,
+        start=start,
         end=end,
         value_start=_literal_start(found, verb),
         value=found["value"],

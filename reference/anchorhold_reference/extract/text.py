@@ -40,7 +40,8 @@ SPEAKERS = {
 _BULLET = re.compile(r"\s*(?:[-*•>]+\s+|\d{1,3}[.)]\s+|#{1,6}\s+)*")
 _ATTRIBUTION = re.compile(
     r"(?:\*\*)?\[?(?:the\s+)?(user|human|assistant|agent|ai|model|system|tool)\]?(?:\*\*)?\s*"
-    r"(?::\s+|(?:said|says|asked|asks|wrote|writes|stated|states|told|confirmed|reported|requested|wants?|wanted|noted)\b"
+    r"(?::\s+|(?:said|says|asked|asks|wrote|writes|stated|states|told|confirmed|reported|requested|wants?|wanted"
+    r"|noted)\b"
     r"(?:\s+that\b|:)?\s*)",
     re.IGNORECASE,
 )
@@ -52,8 +53,10 @@ class Sentence:
 
     start: int
     """Where it begins in the text, bullets and attribution included."""
+    line: int
+    """Where it begins without bullets."""
     body: int
-    """Where its own words begin."""
+    """Where its own words begin: after bullets and attribution."""
     end: int
     speaker: str | None
     """Whose words the text says these are."""
@@ -86,6 +89,7 @@ def _read(text: str, start: int, end: int) -> Sentence:
         stop -= 1
     bullet = _BULLET.match(text, start, stop)
     body = bullet.end() if bullet else start
+    line = body
     attribution = _ATTRIBUTION.match(text, body, stop)
     speaker = None
     if attribution:
@@ -93,6 +97,7 @@ def _read(text: str, start: int, end: int) -> Sentence:
         body = attribution.end()
     return Sentence(
         start=start,
+        line=line,
         body=body,
         end=stop,
         speaker=speaker,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from anchorhold_spec.language import Machine, Tag
-from anchorhold_spec.run import GaveUp, GuardId, MutantExplorer, PlainMutantExplorer, Violation
+from anchorhold_spec.run import GaveUp, GuardId, MutantExplorer, PlainMutantExplorer, Violation, explore
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,12 @@ def guard_verdicts(machine: Machine, *, explorer: MutantExplorer | None = None) 
     """One for each guard of each action, tried at each of the machine's small instances until something breaks."""
     search = explorer or PlainMutantExplorer()
     decided = machine.with_defaults()
+    broken = _broken_anyway(decided)
+    if broken:
+        for action in decided.actions:
+            for each in action.guards:
+                yield GuardVerdict(decided.name, action.name, each.name, each.tag, each.reason, None, broken)
+        return
     open_guards = [GuardId(action.name, guard.name) for action in decided.actions for guard in action.guards]
     violations: dict[GuardId, Violation] = {}
     problems: dict[GuardId, str] = {}
@@ -66,3 +72,12 @@ def guard_verdicts(machine: Machine, *, explorer: MutantExplorer | None = None) 
             violation = violations.get(this)
             unknown = None if violation else problems.get(this)
             yield GuardVerdict(decided.name, action.name, each.name, each.tag, each.reason, violation, unknown)
+
+
+def _broken_anyway(machine: Machine) -> str | None:
+    """Where a rule is broken with every guard in place, leaving one out shows nothing."""
+    for sizes in machine.small_instances:
+        found = explore(machine, sizes=sizes).violation
+        if found:
+            return f"with all guards in place, {found.property} is broken already"
+    return None

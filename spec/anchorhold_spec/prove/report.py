@@ -73,7 +73,7 @@ def as_json(reports: Iterable[Report], *, seconds: float) -> dict[str, object]:
     """The document of `anchorhold prove --json`.
 
     An obligation has one row for each rule that it states; `rule` is the property's name where it states none
-    (auxiliary invariants, vacuity).
+    (auxiliary invariants, vacuity). Rows that one exploration answered each have the time of all of it.
     """
     obligations: list[dict[str, object]] = []
     guards: list[dict[str, object]] = []

@@ -50,7 +50,7 @@ def vacuity_obligations(machine: Machine, *, limit: int = 200_000) -> Iterator[O
         result = Result.PROVED if holds else Result.REFUTED if known else Result.UNKNOWN
         return Obligation(decided.name, action, name, (), result, seconds, None if holds else reason)
 
-    cut = f"not within the first {limit:,} states"
+    cut = "the exploration stopped where a rule broke" if broken else f"not within the first {limit:,} states"
     yield row(SMALL, "no rule is broken", holds=broken is None and complete, known=bool(broken), reason=broken or cut)
     yield row(SMALL, "no deadlock", holds=deadlock is None and complete, known=bool(deadlock), reason=deadlock or cut)
     never = "never, at any of the machine's small instances" if complete else cut

@@ -42,9 +42,8 @@ class DrivenMachine(RuleBasedStateMachine):
 
     def _arrive(self, state: State) -> None:
         self.states.append(state)
-        for invariant in self.interpreter.broken(state):
-            if invariant.public:
-                self._fail(invariant.name, invariant.rules)
+        for invariant in self.interpreter.broken(state, auxiliary=False):
+            self._fail(invariant.name, invariant.rules)
         self.moves = {}
         for step, after in self.interpreter.steps(state):
             self.moves.setdefault(step.action, []).append((step, after))
