@@ -90,7 +90,7 @@ def _committed_anyway(
                 continue
             what = "its answer" if call.ok else "the error's text"
             tally.fail(
-                f"{why[0].upper()}{why[1:]}, and {what} now stands in the window as {item.id}: “{shorten(flat)}”.",
+                f"{why[0].upper()}{why[1:]}, and {what} now stands in the window as {item.id}: “{shorten(text)}”.",
                 fact=item.id,
                 event=stretch.after.end,
             )
