@@ -368,6 +368,16 @@ class TestOutcomes:
         assert (trace is None) == (judged.failures == ())
         assert trace is None or trace in judged.failures[0].sentence
 
+    @pytest.mark.parametrize(("now", "fails"), [(f"{ONE}\n{ONE}", False), (ONE, False), (TWO, True)])
+    def test_anc_5_lets_an_archive_grow_by_copies_made_in_advance(self, now: str, fails: bool) -> None:
+        file = [Pointer(summary="s1", token="history.md")]
+        play = Play(KEEPING).say("t1", ONE).say("t2", TWO).look(WINDOW[:2]).compact(shown=("t1",), reply="x")
+        play.look([*SHORT, WINDOW[1]], pointers=file, answers={"history.md": found(ONE)})
+        play.compact(FAILED, shown=("t2",), reply=LIMIT)
+        play.look([*SHORT, WINDOW[1]], pointers=file, answers={"history.md": found(now)})
+
+        assert bool(judge("ANC-5", play).failures) is fails
+
 
 class TestProgress:
     SMALL = Settings(budget=20, watermark=0.5)

@@ -3,6 +3,7 @@
 It judges nothing.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -304,13 +305,13 @@ def _stretches(
             session = str(operation.arguments.get("session", session))
         elif operation.op not in READS and operation.op not in SIDELINES:
             changes.append((session, operation))
+    begun = [operation.start for _, operation in changes]
     for after in observations:
         if after.live is None:
             continue
         # Every session starts with an empty window, whether or not anybody looked at it.
         before = last.get(after.session, Observation(start=0, end=0, session=after.session, live=()))
-        between = tuple(
-            o for of, o in changes if before.end <= o.start < after.start and (of == after.session or o.op in COMMON)
-        )
+        first, behind = bisect_left(begun, before.end), bisect_left(begun, after.start)
+        between = tuple(o for of, o in changes[first:behind] if of == after.session or o.op in COMMON)
         yield Stretch(before=before, operations=between, after=after)
         last[after.session] = after
