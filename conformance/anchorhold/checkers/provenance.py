@@ -58,8 +58,7 @@ def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
         if any(o.op in ("evict", "expire") for o in stretch.operations):
             waiting.clear()
         if stretch.new_summaries and not _declared_pending(stretch):
-            named = ", ".join(item.id for item in stretch.new_summaries)
-            waiting |= dict.fromkeys(reading.removed(stretch), f"Summary {named} was committed in place of")
+            waiting |= dict.fromkeys(reading.removed(stretch), f"{_committed(stretch)} in place of")
         if reopened:
             again = sorted(reached - after.raw, key=list(reading.said).index)
             waiting |= {turn: f"{_opened(stretch)} a pointer led to" for turn in again if turn not in waiting}
@@ -80,6 +79,15 @@ def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
                 )
         if after.pointers is not None:
             reached = _reached(reading, after)
+
+
+def _committed(stretch: Stretch) -> str:
+    named = ", ".join(item.id for item in stretch.new_summaries)
+    return (
+        f"A crash came, and summary {named} had been committed"
+        if stretch.of("crash")
+        else (f"Summary {named} was committed")
+    )
 
 
 def _opened(stretch: Stretch) -> str:
