@@ -23,7 +23,7 @@ from anchorhold.progress import Progress, Silent
 from anchorhold.result import FailureResult, Result, failure, result
 from anchorhold.run import could_not_open, play
 from anchorhold.scenarios import ASKED_FOR, BUDGETS, Effort, Plan, Scenario, scenarios
-from anchorhold.shrink import Enough, Failing, cut, shrink
+from anchorhold.shrink import Attempt, Enough, Failing, cut, shrink
 from anchorhold.verdict import Checker, Failure, History, Judgement, Verdict, VerdictKind, decide
 from anchorhold.workload import Workload
 
@@ -44,6 +44,10 @@ class _Found:
     def take(self, history: History, judgement: Judgement) -> None:
         # The history itself is let go of, unless it is the smallest one that fails.
         self.judgements.append(judgement)
+        self.note(history, judgement)
+
+    def note(self, history: History, judgement: Judgement) -> None:
+        """Keep the history where it is the smallest one that fails; it counts for no verdict."""
         if judgement.failures and (self.smallest is None or len(history.events) < len(self.smallest.history.events)):
             self.smallest = Failing(history=history, failure=judgement.failures[0])
 
@@ -104,39 +108,54 @@ class _Run:
             seed=self._seed,
         )
 
-    def shortest(self, checker: Checker, failing: Failing) -> tuple[Failing, bool]:
-        """The shortest failing history that was found, and whether it fails whenever it is played."""
+    def shortest(self, one: _Found, others: Sequence[_Found]) -> tuple[Failing, bool]:
+        """The shortest failing history that was found, and whether it fails whenever it is played.
+
+        `others`: rules that failed too. Whatever is played for the one is judged by them as well, so that each starts
+        from the smallest history in which it was ever seen to fail: playing is what takes time.
+        """
         runs = BUDGETS[self._effort].shrinking
         trouble = 0
+        # This one last: its judgement is the one that is wanted.
+        checkers = [*(other.checker for other in others), one.checker]
 
         def attempt(workload: Workload) -> Failing | None:
             nonlocal trouble
             try:
                 history = self.play(workload)
             except AdapterError:
-                # The run itself went through; a mutilated workload that the adapter does not bear is not the point.
+                # The check itself went through; a mutilated workload that the adapter does not bear is not the point.
                 trouble += 1
                 if trouble >= TROUBLE:
                     raise Enough from None
                 return None
-            failures = checker.judge(history).failures
-            return Failing(history=history, failure=failures[0]) if failures else None
+            *theirs, own = judge(checkers, history)
+            for other, judgement in zip(others, theirs, strict=True):
+                other.note(history, judgement)
+            return Failing(history=history, failure=own.failures[0]) if own.failures else None
 
-        try:
-            again = next((f for _ in range(AGAIN) if (f := attempt(failing.workload)) is not None), None)
-        except Enough:
-            again = None
+        assert one.smallest is not None
+        failing = one.smallest
+        again = self._again(failing, attempt)
         if again is None:
             short = cut(failing)
-            failures = checker.judge(short).failures
+            failures = one.checker.judge(short).failures
             return (Failing(history=short, failure=failures[0]) if failures else failing), False
         shrunk = shrink(
             again,
             attempt=attempt,
             runs=runs,
-            tried=lambda run, steps: self._progress.shrinking(checker.rule, run, runs, steps),
+            tried=lambda run, steps: self._progress.shrinking(one.checker.rule, run, runs, steps),
         )
         return shrunk.failing, True
+
+    def _again(self, failing: Failing, attempt: Attempt) -> Failing | None:
+        """The failure, seen once more: up to the step at which it showed, or else in full, and a few times."""
+        workloads = (cut(failing).header.workload, *(failing.workload for _ in range(AGAIN)))
+        try:
+            return next((found for each in workloads if (found := attempt(each)) is not None), None)
+        except Enough:
+            return None
 
     def _scenarios(self) -> Iterable[tuple[Scenario, str]]:
         return scenarios(
@@ -199,10 +218,12 @@ def check(
     verdicts: list[Verdict] = []
     failures: list[FailureResult] = []
     kept: dict[str, History] = {}
+    broken = [each for each in found if each.smallest is not None]
     for each in found:
         verdict = decide(each.checker, present=present, hidden=run.description.hidden, judgements=each.judgements)
         if each.smallest is not None:
-            shortest, always = run.shortest(each.checker, each.smallest)
+            broken.remove(each)
+            shortest, always = run.shortest(each, broken)
             shown = _told(shortest.failure, each.judgements, always=always)
             entry, history = _keep(shortest.history, shown, histories)
             failures.append(entry)

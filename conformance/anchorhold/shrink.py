@@ -2,7 +2,8 @@
 
 Delta debugging, bounded by a number of runs and not by time, so that the same failure is always shortened to the
 same history. What is tried, in this order: nothing after the step at which it showed; without whole kinds of steps;
-without ever smaller runs of steps; each observation by fewer operations; each turn with fewer facts and words.
+no facts but the one that was lost, and no words but facts; without ever smaller runs of steps; each observation by
+fewer operations; each turn with fewer facts and words.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from anchorhold.history import EventType
 from anchorhold.run import OBSERVATIONS
 from anchorhold.verdict import Failure, History
 from anchorhold.workload import AnyStep, Append, Ask, Compact, Probe, Summariser, Workload
+from anchorhold_spec.vocabulary import Fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,7 @@ def shrink(
     try:
         work.cut()
         work.without_kinds()
+        work.without_words()
         work.without_runs()
         while work.simplify():
             work.without_runs(smallest_only=True)
@@ -90,6 +93,21 @@ class _Work:
         """Leave out all steps of one kind; looking around and asking make up most of a workload."""
         for kind in (Ask, Probe, *dict.fromkeys(type(step) for step in self.steps)):
             self._try(tuple(step for step in self.steps if not isinstance(step, kind)))
+
+    def without_words(self) -> None:
+        """Leave out, in all turns at once, the words around the facts, and the facts that the failure does not name."""
+        named = self.best.failure.fact
+
+        def told(keep: Callable[[Fact], bool]) -> tuple[AnyStep, ...]:
+            return tuple(
+                _bare(step, tuple(fact for fact in step.facts if keep(fact)))
+                if isinstance(step, Append) and step.turn.text is not None
+                else step
+                for step in self.steps
+            )
+
+        if not self._try(told(lambda fact: named in (fact.text, fact.literal))):
+            self._try(told(lambda _fact: True))
 
     def without_runs(self, *, smallest_only: bool = False) -> None:
         """Leave out runs of steps, from long ones to single ones, from the end to the beginning."""
@@ -187,15 +205,16 @@ def _simpler(step: AnyStep) -> Iterator[AnyStep]:
 def _simpler_turns(step: Append) -> Iterator[Append]:
     if step.turn.text is None:
         return
-    for facts in ((), *((fact,) for fact in step.facts)) if step.facts else ():
-        if facts != step.facts:
-            yield _bare(step, facts)
+    if step.facts:
+        yield _bare(step, ())
+    if len(step.facts) > 1:
+        yield from (_bare(step, (fact,)) for fact in step.facts)
     bare = _bare(step, step.facts)
     if len(bare.turn.text or "") < len(step.turn.text):
         yield bare
 
 
-def _bare(step: Append, facts: tuple[object, ...]) -> Append:
+def _bare(step: Append, facts: tuple[Fact, ...]) -> Append:
     """The turn with nothing but these facts; its id keeps its words apart from every other turn's."""
     kept = tuple(fact for fact in step.facts if fact in facts)
     said = " ".join(fact.text for fact in kept) or f"Go on ({step.turn.id})."

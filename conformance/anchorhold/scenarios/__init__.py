@@ -39,9 +39,9 @@ class Budget:
 
 
 BUDGETS: dict[Effort, Budget] = {
-    Effort.QUICK: Budget(rounds=1, mixtures=2, shrinking=80),
-    Effort.STANDARD: Budget(rounds=1, mixtures=14, shrinking=200),
-    Effort.THOROUGH: Budget(rounds=5, mixtures=150, shrinking=600),
+    Effort.QUICK: Budget(rounds=1, mixtures=2, shrinking=60),
+    Effort.STANDARD: Budget(rounds=1, mixtures=14, shrinking=120),
+    Effort.THOROUGH: Budget(rounds=5, mixtures=150, shrinking=400),
 }
 
 
