@@ -90,7 +90,7 @@ def test_anc_2_a_policy_proposes_no_more_than_it_wants_gone(make, script):
 
 
 def test_anc_3_of_an_eviction_and_the_compaction_that_takes_its_anchor_only_one_happens(make, script):
-    """The summary that carries t1's fact is being replaced by one that does not: the eviction must not count on it."""
+    """The summary that carries t1's fact is being replaced by one that does not: it is nothing to count on."""
     outcomes = []
 
     def steps(name):

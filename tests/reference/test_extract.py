@@ -24,6 +24,8 @@ def found(text, *, parts=True):
         ("- The owner of the port of db is Ana Kelvo", "the port of db", "owner", "Ana Kelvo"),
         ("user: The version of svc is v1.2.3.", "svc", "version", "v1.2.3"),
         ("The user said that the port of db is 80.", "db", "port", "80"),
+        ("system: memory = 64 GB", "system", "memory", "64 GB"),
+        ("user: db: port = 80", "db", "port", "80"),
         ("1. The note of x is 12:30, or so it seems.", "x", "note", "12:30, or so it seems"),
         ("http://a.b/c: weight = 3 kg.", "http://a.b/c", "weight", "3 kg"),
     ],
@@ -165,3 +167,15 @@ def test_man_2_a_sentence_repeated_on_a_line_of_its_own_is_the_same_fact(text, a
         if m.kind == "slot":
             again = {n.key for n in mentions(f"Something else.\n{m.said}\nAnd more.")}
             assert m.key in again
+
+
+@pytest.mark.parametrize(
+    "unit", [".", "a/", "a-", "A ", "1,", '"a ', "the a of b is ", "a: b = ", "not ", "x@", "(["]
+)
+def test_man_2_long_monotonous_text_is_read_to_its_end(unit):
+    """Such text makes careless patterns go back and forth over it; one that does so here would not come to an end."""
+    text = unit * 4000 + "\nThe port of db is 80."
+    found_ = mentions(text)
+
+    assert all(text[m.start : m.end] == m.literal for m in found_)
+    assert ("slot", "80") in {(m.kind, m.literal) for m in found_}

@@ -1,7 +1,7 @@
 """ANC: at all times every assertion is anchored or tombstoned."""
 
 from anchorhold.checkers.holding import HELD, Hold, hold
-from anchorhold.checkers.observe import Assertion, Observation, Reading
+from anchorhold.checkers.reading import Assertion, Observation, Reading
 from anchorhold.checkers.tally import RuleChecker, Tally
 from anchorhold.compactor import Mechanism
 
@@ -42,7 +42,7 @@ def anc_1(reading: Reading, tally: Tally) -> None:
                 or not said.certain
                 or said.at > observation.start
                 or assertion.session != observation.session
-                or assertion.turn in observation.exempt
+                or reading.excused(observation, assertion.turn)
             ):
                 continue
             held = hold(reading, observation, assertion)
@@ -76,7 +76,7 @@ def anc_4(reading: Reading, tally: Tally) -> None:
                     if assertion.session == stretch.after.session and held in HELD - {Hold.RAW}:
                         waiting.setdefault(assertion.number, gone)
             for assertion in reading.assertions:
-                if assertion.number not in waiting or assertion.turn in stretch.after.exempt:
+                if assertion.number not in waiting or reading.excused(stretch.after, assertion.turn):
                     continue
                 held = hold(reading, stretch.after, assertion)
                 if held is Hold.UNKNOWN:

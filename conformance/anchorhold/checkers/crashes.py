@@ -1,10 +1,11 @@
 """CRA: after a crash there is the old state, the new one, or a declared pending; and recovery comes to rest."""
 
 from anchorhold.checkers.holding import HELD, through_pointers
-from anchorhold.checkers.observe import Observation, Operation, Reading, Stretch
 from anchorhold.checkers.outcomes import trace
 from anchorhold.checkers.progress import excuse
+from anchorhold.checkers.reading import Observation, Operation, Reading, Stretch
 from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.words import content
 from anchorhold.compactor import Mechanism
 from anchorhold.history import EventType
 from anchorhold.size import high_water, window_size
@@ -36,10 +37,15 @@ def _mixture(reading: Reading, stretch: Stretch) -> str | None:
         return f"summary {name} stands for {reading.quote(twice[0])}, which is in the window as well"
     if not removed and not stretch.gone_summaries:
         return f"summary {name} is in the window, and so is everything that was there before"
+    texts = {content(item) for item in stretch.before.summaries}
+    for item in stretch.new_summaries:
+        if removed and (not content(item).strip() or content(item) in texts):
+            what = "says what the summary before it said" if content(item).strip() else "says nothing"
+            return f"{reading.quote(removed[0])} is gone, and summary {item.id} {what}"
     if not reading.offers("pointers", "get") or after.pointers is None:
         return None
     for turn in removed:
-        if reading.said[turn].forms and turn not in after.exempt:
+        if reading.said[turn].forms and not reading.excused(after, turn):
             if through_pointers(reading, after, turn) in HELD:
                 continue
             return f"summary {name} replaced {reading.quote(turn)}, to which no pointer leads"

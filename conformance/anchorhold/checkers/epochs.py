@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from anchorhold.checkers.observe import CONTENT, Observation, Reading
+from anchorhold.checkers.reading import CONTENT, Observation, Reading
 from anchorhold.checkers.tally import RuleChecker, Tally
 from anchorhold.checkers.words import content, plain, shorten
 from anchorhold.compactor import Mechanism
@@ -152,9 +152,20 @@ def epo_2(reading: Reading, tally: Tally) -> None:
     tokens: dict[str, _Token] = {}
     for observation in reading.observations:
         for pointer in observation.pointers or ():
-            if pointer.token in tokens or pointer.key is None:
-                continue
             bound = reading.turns_of(pointer.covers)
+            if pointer.token in tokens:
+                first = tokens[pointer.token].bound
+                if bound and first and not bound & first:
+                    tally.fail(
+                        f"Pointer {pointer.token} was given out for {reading.quote(min(first))} and again for "
+                        f"{reading.quote(min(bound))}.",
+                        fact=pointer.token,
+                        event=observation.end,
+                    )
+                continue
+            if pointer.key is None:
+                tokens[pointer.token] = _Token(pointer=pointer, issued=observation.start, bound=bound or frozenset())
+                continue
             answer = observation.answers.get(pointer.token)
             if bound is None:
                 held = answer is not None and answer.kind in CONTENT

@@ -8,7 +8,7 @@ its word: a summary of its anchors only what stands in its manifest as well.
 from collections.abc import Iterator
 from enum import StrEnum
 
-from anchorhold.checkers.observe import CONTENT, Assertion, Observation, Question, Reading
+from anchorhold.checkers.reading import CONTENT, Assertion, Observation, Question, Reading
 from anchorhold.checkers.words import content, plain, says, stands
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Entry, Item, Pointer, Tombstone
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from anchorhold.checkers.observe import CONTENT, Observation, Reading
+from anchorhold.checkers.reading import CONTENT, Observation, Reading
 from anchorhold.checkers.tally import RuleChecker, Tally
 from anchorhold.checkers.words import content, plain
 from anchorhold.compactor import Mechanism

@@ -1,7 +1,7 @@
 """ISO: nothing of another session."""
 
-from anchorhold.checkers.observe import CONTENT, Observation, Reading
 from anchorhold.checkers.provenance import shown_to
+from anchorhold.checkers.reading import CONTENT, Observation, Reading
 from anchorhold.checkers.tally import RuleChecker, Tally
 from anchorhold.checkers.words import content, holds, stands
 from anchorhold.compactor import Mechanism

@@ -4,7 +4,7 @@ import re
 
 from anchorhold.checkers.anchoring import where_looked
 from anchorhold.checkers.holding import Hold, buries, hold, same_literal, says_item
-from anchorhold.checkers.observe import Drop, Reading, Stretch
+from anchorhold.checkers.reading import Drop, Reading, Stretch
 from anchorhold.checkers.tally import RuleChecker, Tally
 from anchorhold.checkers.words import (
     content,
@@ -57,7 +57,7 @@ def _man_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
         now = turns & frozenset(reading.removed(stretch))
         summaries = ", ".join(item.id for item in stretch.new_summaries)
         for assertion in reading.assertions:
-            if assertion.session != stretch.after.session or assertion.turn in stretch.after.exempt:
+            if assertion.session != stretch.after.session or reading.excused(stretch.after, assertion.turn):
                 continue
             # What an earlier commit lost is that commit's fault, and is reported there.
             if assertion.turn in now or (

@@ -1,17 +1,29 @@
-"""What a history shows, read once: turns and assertions, and what could be seen between two changes.
+"""Reads a history once, for all checkers: pairs every `invoke` with its end, and takes looks together.
 
-Reading pairs every `invoke` with its end, takes all looking around between two changing operations together as one
-`Observation`, and joins consecutive observations of the same session by the `Stretch` of operations between them.
 It judges nothing.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from dataclasses import replace
 
-import msgspec
-
-from anchorhold.checkers.words import content, forms, holds, plain, says, shorten, words
+from anchorhold.checkers.reading import (
+    COMMON,
+    CONTENT,
+    READS,
+    SIDELINES,
+    Assertion,
+    Drop,
+    Observation,
+    Operation,
+    Question,
+    Reading,
+    Said,
+    Source,
+    Stretch,
+    convert,
+)
+from anchorhold.checkers.words import content, forms, holds, plain, words
 from anchorhold.history import Event, EventType, Header
 from anchorhold.verdict import History
 from anchorhold.workload import Append
@@ -20,268 +32,11 @@ from anchorhold_spec.vocabulary import (
     AnswerKind,
     CarrierKind,
     Entry,
-    Fact,
     Item,
-    Outcome,
-    OutcomeKind,
     Pointer,
     Tombstone,
     Turn,
 )
-
-READS = frozenset({"live", "pointers", "get", "search", "reconstitute", "manifest", "tombstones", "status"})
-COMMON = frozenset({"open", "reopen", "crash", "expire"})
-"""Operations that concern every session of a store."""
-OUTCOMES = frozenset({"compact", "evict", "tombstone"})
-SIDELINES = frozenset({"describe", "note", "close"})
-"""Operations that neither look nor change anything."""
-CONTENT = frozenset({AnswerKind.FOUND, AnswerKind.PARTIAL})
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
-    """One operation from its `invoke` to its end."""
-
-    op: str
-    step: int
-    start: int
-    end: int
-    """Index of the event that ended it; of the last event of the history where nothing did."""
-    ended: EventType
-    """`info` where nothing ended it."""
-    arguments: Mapping[str, Any]
-    value: Any = None
-    error: str | None = None
-    calls: tuple["Operation", ...] = ()
-    """What was called inside it: the summariser."""
-
-    @property
-    def ok(self) -> bool:
-        """Whether it ended without an error."""
-        return self.ended is EventType.OK
-
-    @property
-    def committed(self) -> bool:
-        """Whether it happened: by its outcome where it has one, otherwise by ending without an error."""
-        if self.op in OUTCOMES:
-            outcome = self.outcome()
-            return outcome is not None and outcome.kind is OutcomeKind.COMMITTED
-        return self.ok
-
-    def outcome(self) -> Outcome | None:
-        """The outcome that it answered with, where it did."""
-        return convert(self.value, Outcome) if self.ok and self.value is not None else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """A turn that was handed to the compactor."""
-
-    turn: Turn
-    facts: tuple[Fact, ...]
-    at: int
-    """Event at which it was acknowledged."""
-    certain: bool
-    """Whether the append was acknowledged; otherwise it may or may not be there."""
-    session: str
-    forms: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assertion:
-    """A fact together with the turn that asserts it."""
-
-    number: int
-    fact: Fact
-    turn: str
-    at: int
-    session: str
-
-    def __str__(self) -> str:
-        return f"“{plain(self.fact.text)}” (turn {self.turn})"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A `search` or `reconstitute` that was answered."""
-
-    operation: Operation
-    answer: Answer
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """Everything that was seen between two changes."""
-
-    start: int
-    end: int
-    session: str
-    live: tuple[Item, ...] | None = None
-    pointers: tuple[Pointer, ...] | None = None
-    answers: Mapping[str, Answer] = field(default_factory=dict)
-    """What each followed token was answered with; pieces are joined."""
-    errors: Mapping[str, str] = field(default_factory=dict)
-    """Tokens whose `get` ended with an error."""
-    manifests: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
-    tombstones: tuple[Tombstone, ...] | None = None
-    status: str | None = None
-    questions: tuple[Question, ...] = ()
-    raw: frozenset[str] = frozenset()
-    """Turns that stand in the window as they were."""
-    exempt: frozenset[str] = frozenset()
-    """Turns whose original the suite itself put out of reach (damaged store, horizon over)."""
-
-    @property
-    def items(self) -> tuple[Item, ...]:
-        """The live window, empty where it was not read."""
-        return self.live or ()
-
-    @property
-    def summaries(self) -> tuple[Item, ...]:
-        """The live summaries."""
-        return tuple(item for item in self.items if item.kind is CarrierKind.SUMMARY)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
-    """What was done between two looks at the same window."""
-
-    before: Observation
-    operations: tuple[Operation, ...]
-    after: Observation
-
-    def of(self, op: str) -> tuple[Operation, ...]:
-        """The operations of one name."""
-        return tuple(o for o in self.operations if o.op == op)
-
-    def named(self) -> str:
-        """The operations in words."""
-        names: dict[str, None] = {o.op: None for o in self.operations}
-        return " + ".join(names) or "nothing"
-
-    @property
-    def calls(self) -> tuple[Operation, ...]:
-        """Every call of the summariser."""
-        return tuple(c for o in self.operations for c in o.calls if c.op == "summarise")
-
-    @property
-    def new_summaries(self) -> tuple[Item, ...]:
-        """Summaries that were not there before, in this form."""
-        known = {(item.id, content(item)) for item in self.before.summaries}
-        return tuple(item for item in self.after.summaries if (item.id, content(item)) not in known)
-
-    @property
-    def gone_summaries(self) -> tuple[Item, ...]:
-        """Summaries that are no longer there, and whose text stands in no other item either."""
-        known = {(item.id, content(item)) for item in self.after.summaries}
-        texts = [plain(content(item)) for item in self.after.items]
-        return tuple(
-            item
-            for item in self.before.summaries
-            if (item.id, content(item)) not in known
-            and not any(plain(content(item)) and plain(content(item)) in text for text in texts)
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drop:
-    """A caller's explicit decision that an assertion may go."""
-
-    literal: str
-    source: str
-    reason: str
-    operation: Operation
-
-
-def convert(value: Any, kind: type[T]) -> T:
-    """A value of the vocabulary from its builtins, whether the history came from memory or from a file."""
-    return msgspec.convert(value, kind)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """A history as the checkers see it."""
-
-    header: Header
-    operations: tuple[Operation, ...]
-    said: Mapping[str, Said]
-    aliases: Mapping[str, str]
-    assertions: tuple[Assertion, ...]
-    observations: tuple[Observation, ...]
-    stretches: tuple[Stretch, ...]
-    drops: tuple[Drop, ...]
-    pointers: Mapping[str, Pointer]
-    """Every token ever seen, with the pointer as first seen."""
-    issued: Mapping[str, int]
-    """Event at which each token was first seen."""
-    _contained: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
-    _stated: dict[str, frozenset[int]] = field(default_factory=dict, repr=False)
-
-    def offers(self, *operations: str) -> bool:
-        """Whether the compactor has all of these operations."""
-        return set(operations) <= set(self.header.operations)
-
-    def turn_of(self, name: str | None) -> str | None:
-        """The suite's id of a turn that the compactor names by the suite's id or by its own."""
-        if name is None or name in self.said:
-            return name
-        return self.aliases.get(name)
-
-    def turns_of(self, names: tuple[str, ...] | None) -> frozenset[str] | None:
-        """The known turns among the names; none where nothing is declared."""
-        if names is None:
-            return None
-        return frozenset(turn for turn in map(self.turn_of, names) if turn is not None)
-
-    def contained(self, text: str) -> frozenset[str]:
-        """The turns whose words stand in a text."""
-        if text not in self._contained:
-            flat = plain(text)
-            self._contained[text] = frozenset(i for i, said in self.said.items() if holds(flat, said.forms))
-        return self._contained[text]
-
-    def stated(self, text: str) -> frozenset[int]:
-        """The assertions (by number) whose statement a text makes."""
-        if text not in self._stated:
-            self._stated[text] = frozenset(a.number for a in self.assertions if says(text, a.fact))
-        return self._stated[text]
-
-    def quote(self, turn: str, *, first: bool = False) -> str:
-        """A turn in a sentence of a report; `first` where the sentence begins with it."""
-        return f"{'Turn' if first else 'turn'} {turn} (“{shorten(words(self.said[turn].turn))}”)"
-
-    @property
-    def lanes(self) -> tuple[tuple[Stretch, ...], ...]:
-        """The stretches of each session, in order."""
-        sessions = dict.fromkeys(stretch.after.session for stretch in self.stretches)
-        return tuple(tuple(s for s in self.stretches if s.after.session == session) for session in sessions)
-
-    def present(self, observation: Observation) -> tuple[Said, ...]:
-        """The acknowledged turns of the session that is being looked at."""
-        return tuple(
-            said
-            for said in self.said.values()
-            if said.certain and said.at < observation.start and said.session == observation.session
-        )
-
-    def standing(self, observation: Observation) -> frozenset[str]:
-        """Turns that stand in the window word for word, as items of their own or inside others."""
-        inside = (self.contained(content(item)) for item in observation.items if content(item))
-        return observation.raw.union(*inside)
-
-    def removed(self, stretch: Stretch) -> tuple[str, ...]:
-        """Turns that were in the window (or came in meanwhile) and are no longer there word for word, in order."""
-        came = {
-            i
-            for i, said in self.said.items()
-            if said.certain
-            and stretch.before.start <= said.at <= stretch.after.start
-            and said.session == stretch.after.session
-        }
-        gone = (stretch.before.raw | came) - self.standing(stretch.after)
-        return tuple(i for i in self.said if i in gone)
 
 
 def operations(events: tuple[Event, ...]) -> tuple[Operation, ...]:
@@ -352,9 +107,21 @@ def read(history: History) -> Reading:
             for o in done
             if o.op == "tombstone"
         ),
+        sources=_sources(done, said),
         pointers=pointers,
         issued=issued,
     )
+
+
+def _sources(done: tuple[Operation, ...], said: Mapping[str, Said]) -> tuple[Source, ...]:
+    told = [(one.at, words(one.turn)) for one in said.values()]
+    written = [
+        (call.end, str(call.value["text"]))
+        for operation in done
+        for call in operation.calls
+        if call.op == "summarise" and call.ok and isinstance(call.value, dict)
+    ]
+    return tuple(Source(at=at, text=text, flat=plain(text)) for at, text in (*told, *written))
 
 
 def _turns(header: Header, done: tuple[Operation, ...]) -> tuple[dict[str, Said], dict[str, str]]:
@@ -479,6 +246,7 @@ def _observations(
     session, look = header.settings.session, _Look()
     raw: frozenset[str] = frozenset()
     exempt: frozenset[str] = frozenset()
+    damaged: frozenset[str] = frozenset()
     waited = 0.0
 
     def flush() -> Iterator[Observation]:
@@ -501,6 +269,7 @@ def _observations(
             questions=tuple(look.questions),
             raw=raw if look.live is not None else frozenset(),
             exempt=exempt,
+            damaged=damaged,
         )
 
     for operation in done:
@@ -516,6 +285,7 @@ def _observations(
         if operation.op == "corrupt" and operation.ok and operation.value is True:
             # What else lies under the damaged bytes is not known, so whatever is no longer in the window is exempt.
             exempt |= frozenset(i for i, s in said.items() if s.at < operation.start) - raw
+            damaged |= {str(operation.arguments.get("token", ""))}
         if operation.op == "expire":
             waited += float(operation.arguments.get("seconds", 0.0))
             horizon = header.settings.horizon
@@ -535,13 +305,13 @@ def _stretches(
             session = str(operation.arguments.get("session", session))
         elif operation.op not in READS and operation.op not in SIDELINES:
             changes.append((session, operation))
+    begun = [operation.start for _, operation in changes]
     for after in observations:
         if after.live is None:
             continue
         # Every session starts with an empty window, whether or not anybody looked at it.
         before = last.get(after.session, Observation(start=0, end=0, session=after.session, live=()))
-        between = tuple(
-            o for of, o in changes if before.end <= o.start < after.start and (of == after.session or o.op in COMMON)
-        )
+        first, behind = bisect_left(begun, before.end), bisect_left(begun, after.start)
+        between = tuple(o for of, o in changes[first:behind] if of == after.session or o.op in COMMON)
         yield Stretch(before=before, operations=between, after=after)
         last[after.session] = after

@@ -1,14 +1,14 @@
 """OUT: what is no summary is not committed as one, and outcomes say what happened. ANC-5: failing leaves no trace."""
 
 from anchorhold.checkers.holding import Hold, through_pointers
-from anchorhold.checkers.observe import CONTENT, Observation, Operation, Reading, Stretch
 from anchorhold.checkers.provenance import reply_of, shown_to
+from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
 from anchorhold.checkers.tally import RuleChecker, Tally
 from anchorhold.checkers.words import content, holds, plain, quotes, shorten, words
 from anchorhold.compactor import Mechanism
 from anchorhold.history import EventType
 from anchorhold.summariser import SUMMARIES
-from anchorhold_spec.vocabulary import CarrierKind, Item, Outcome, OutcomeKind
+from anchorhold_spec.vocabulary import Answer, CarrierKind, Item, Outcome, OutcomeKind
 
 PROVABLE = frozenset({"echo", "truncated"})
 """Replies that are words of the sources: they may stand for what they hold whole."""
@@ -90,7 +90,7 @@ def _committed_anyway(
                 continue
             what = "its answer" if call.ok else "the error's text"
             tally.fail(
-                f"{why[0].upper()}{why[1:]}, and {what} now stands in the window as {item.id}: “{shorten(flat)}”.",
+                f"{why[0].upper()}{why[1:]}, and {what} now stands in the window as {item.id}: “{shorten(text)}”.",
                 fact=item.id,
                 event=stretch.after.end,
             )
@@ -236,7 +236,7 @@ def anc_5(reading: Reading, tally: Tally) -> None:
         if not failed:
             continue
         tally.trigger()
-        left = trace(stretch.before, stretch.after)
+        left = trace(stretch.before, stretch.after, growing=True)
         if left is not None:
             how = outcome.kind if outcome else "failed"
             tally.fail(
@@ -246,8 +246,16 @@ def anc_5(reading: Reading, tally: Tally) -> None:
             )
 
 
-def trace(before: Observation, after: Observation) -> str | None:
-    """What is no longer as it was, in words."""
+def _answers_otherwise(before: Answer, after: Answer, *, growing: bool) -> bool:
+    old, new = content(before), content(after)
+    return before.kind is not after.kind or (old not in new if growing else old != new)
+
+
+def trace(before: Observation, after: Observation, *, growing: bool = False) -> str | None:
+    """What is no longer as it was, in words.
+
+    `growing`: an archive may have come to hold more than before, which takes nothing away and registers nothing.
+    """
     old = [(item.id, item.kind, content(item)) for item in before.items]
     new = [(item.id, item.kind, content(item)) for item in after.items]
     if old != new:
@@ -259,10 +267,7 @@ def trace(before: Observation, after: Observation) -> str | None:
         if changed:
             return f"pointer {min(changed)} came or went"
     for token in before.answers.keys() & after.answers.keys():
-        if (before.answers[token].kind, content(before.answers[token])) != (
-            after.answers[token].kind,
-            content(after.answers[token]),
-        ):
+        if _answers_otherwise(before.answers[token], after.answers[token], growing=growing):
             return f"pointer {token} answers otherwise"
     for carrier in before.manifests.keys() & after.manifests.keys():
         if before.manifests[carrier] != after.manifests[carrier]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from anchorhold.checkers.observe import Operation, Reading, Stretch
+from anchorhold.checkers.reading import Operation, Reading, Stretch
 from anchorhold.checkers.tally import RuleChecker, Tally
 from anchorhold.checkers.words import content
 from anchorhold.compactor import Unit

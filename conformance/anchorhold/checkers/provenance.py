@@ -1,7 +1,7 @@
 """PTR: what a summary replaced stays one step away, and nothing is replaced that the summariser did not see."""
 
 from anchorhold.checkers.holding import HELD, Hold, covering, through_pointers
-from anchorhold.checkers.observe import CONTENT, Observation, Operation, Reading, Stretch
+from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
 from anchorhold.checkers.tally import RuleChecker, Tally
 from anchorhold.checkers.words import content, holds, plain
 from anchorhold.compactor import Mechanism
@@ -26,7 +26,7 @@ def _where_it_leads(reading: Reading, observation: Observation, turn: str) -> st
 
 def _excused(reading: Reading, observation: Observation, turn: str) -> bool:
     """The suite put the original out of reach itself, or a caller decided that what the turn says may go."""
-    if turn in observation.exempt or not reading.said[turn].forms:
+    if reading.excused(observation, turn) or not reading.said[turn].forms:
         return True
     buried = any(
         observation.answers.get(p.token) is not None and observation.answers[p.token].kind is AnswerKind.TOMBSTONED
@@ -58,8 +58,7 @@ def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
         if any(o.op in ("evict", "expire") for o in stretch.operations):
             waiting.clear()
         if stretch.new_summaries and not _declared_pending(stretch):
-            named = ", ".join(item.id for item in stretch.new_summaries)
-            waiting |= dict.fromkeys(reading.removed(stretch), f"Summary {named} was committed in place of")
+            waiting |= dict.fromkeys(reading.removed(stretch), f"{_committed(stretch)} in place of")
         if reopened:
             again = sorted(reached - after.raw, key=list(reading.said).index)
             waiting |= {turn: f"{_opened(stretch)} a pointer led to" for turn in again if turn not in waiting}
@@ -80,6 +79,15 @@ def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
                 )
         if after.pointers is not None:
             reached = _reached(reading, after)
+
+
+def _committed(stretch: Stretch) -> str:
+    named = ", ".join(item.id for item in stretch.new_summaries)
+    return (
+        f"A crash came, and summary {named} had been committed"
+        if stretch.of("crash")
+        else (f"Summary {named} was committed")
+    )
 
 
 def _opened(stretch: Stretch) -> str:

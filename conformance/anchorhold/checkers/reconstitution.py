@@ -3,24 +3,14 @@
 import re
 from collections.abc import Iterator
 
-from anchorhold.checkers.observe import CONTENT, Question, Reading
 from anchorhold.checkers.provenance import reply_of
+from anchorhold.checkers.reading import CONTENT, Question, Reading
 from anchorhold.checkers.tally import RuleChecker, Tally
-from anchorhold.checkers.words import content, plain, sentences, shorten, stands, words
+from anchorhold.checkers.words import content, plain, sentences, shorten, stands
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Answer, AnswerKind
 
 WORD = re.compile(r"\w{4,}")
-
-
-def _texts(reading: Reading, until: int) -> Iterator[str]:
-    """Everything that was ever said to or by the compactor before an event: turns, and what its model wrote."""
-    for said in reading.said.values():
-        if said.at < until:
-            yield words(said.turn)
-    for operation in reading.operations:
-        if operation.start < until:
-            yield from (reply_of(call) for call in operation.calls if call.op == "summarise")
 
 
 def _quoted(literal: str, text: str, sources: list[str]) -> bool:
@@ -56,7 +46,8 @@ def _searched(reading: Reading, question: Question) -> str | None:
         if answer.kind is AnswerKind.PARTIAL and answer.continuation is not None:
             return None
         return f"with “{shorten(text)}”, which does not carry it"
-    sources = [source for source in _texts(reading, question.operation.start) if plain(literal) in plain(source)]
+    begun, flat = question.operation.start, plain(literal)
+    sources = [source.text for source in reading.sources if source.at < begun and flat in source.flat]
     if not sources or not _quoted(literal, text, sources):
         return f"with “{shorten(text)}”, which nobody ever said"
     return None

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from anchorhold.checkers.observe import Reading, read
+from anchorhold.checkers.observe import read
+from anchorhold.checkers.reading import Reading
 from anchorhold.compactor import Mechanism
 from anchorhold.verdict import Failure, History, Judgement
 

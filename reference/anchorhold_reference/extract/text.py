@@ -9,7 +9,7 @@ _ABBREVIATED = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|fig|dr|mr|mrs|ms|prof|st|inc|ltd|resp)|\b[A-Z])\.$", re.IGNORECASE
 )
 _LINE = re.compile(r"[^\n\r]+")
-_STOP = re.compile(r"[.!?]+[\"'”’)\]]*\s+")
+_STOP = re.compile(r"(?<![.!?])[.!?]+[\"'”’)\]]*\s+")
 _CLAUSE = re.compile(
     r"[;,:()\[\]–—]|\s-\s|\b(?:but|however|although|though|while|whereas|and|or|so|because)\b", re.IGNORECASE
 )

@@ -132,7 +132,7 @@ class FileArchive:
         """Each archived turn with its text. Raises where a text does not have the digest that it was written with."""
         if not self.archive.exists():
             return []
-        whole = self.archive.read_text(errors="replace", newline="")
+        whole = self.archive.read_bytes().decode(errors="replace")
         found = []
         for match in SECTION.finditer(whole):
             text = whole[match.end() : match.end() + int(match["length"])]
@@ -170,11 +170,11 @@ class FileArchive:
     def corrupt(self, token: str) -> bool:
         if token != PATH or not self.archive.exists():
             return False
-        whole = self.archive.read_text(newline="")
+        whole = self.archive.read_bytes().decode()
         first = next(SECTION.finditer(whole), None)
         if first is None:
             return False
-        self.archive.write_text(whole[: first.end()] + "####" + whole[first.end() + 4 :], newline="")
+        self.archive.write_bytes(f"{whole[: first.end()]}####{whole[first.end() + 4 :]}".encode())
         return True
 
 
