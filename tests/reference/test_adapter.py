@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from conftest import Script, port, turn
+from transcripts import Script, port, turn
 
 from anchorhold.adapters.reference import Reference
 from anchorhold.compactor import Mechanism, OperationError, Reply, Settings, Shown, SummariserError, Unit

@@ -1,7 +1,7 @@
 import threading
 
 import pytest
-from conftest import fill, port, token_of, turn
+from transcripts import fill, port, token_of, turn
 
 from anchorhold_reference.policies import lifetime, size_cap
 from anchorhold_spec.vocabulary import AnswerKind, OutcomeKind

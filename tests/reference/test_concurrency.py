@@ -1,7 +1,7 @@
 import threading
 
 import pytest
-from conftest import fill, port
+from transcripts import fill, port
 
 from anchorhold_reference import Reply, Settings
 from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, OutcomeKind, Turn

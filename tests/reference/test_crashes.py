@@ -6,7 +6,7 @@ import sys
 import textwrap
 
 import pytest
-from conftest import fill, port, token_of
+from transcripts import fill, port, token_of
 
 from anchorhold_reference import Reply, Settings, Transcript
 from anchorhold_reference.compaction import STEPS

@@ -3,7 +3,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from conftest import fill, port, token_of, turn
+from transcripts import fill, port, token_of, turn
 
 from anchorhold_reference import MismatchError, StoreError
 from anchorhold_reference.pointer import Address, seal, unseal

@@ -1,5 +1,5 @@
 import pytest
-from conftest import fill, port, token_of, turn
+from transcripts import fill, port, token_of, turn
 
 from anchorhold_reference import Settings
 from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, OutcomeKind, ToolCall, Turn

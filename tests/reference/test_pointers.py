@@ -1,7 +1,7 @@
 import sqlite3
 
 import pytest
-from conftest import fill, port, token_of, turn
+from transcripts import fill, port, token_of, turn
 
 from anchorhold_reference import Settings, TurnConflictError
 from anchorhold_reference.compaction import STEPS

@@ -1,7 +1,7 @@
 import pytest
-from conftest import fill, port, turn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from transcripts import fill, port, turn
 
 from anchorhold_reference import Settings
 from anchorhold_reference.decide import Candidate, select

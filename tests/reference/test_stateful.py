@@ -3,10 +3,10 @@
 import tempfile
 from pathlib import Path
 
-from conftest import in_memory
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from transcripts import in_memory
 
 from anchorhold_reference import Reply, Settings, Transcript
 from anchorhold_reference.pointer import unseal

@@ -1,7 +1,7 @@
 import sqlite3
 
 import pytest
-from conftest import fill, port, token_of
+from transcripts import fill, port, token_of
 
 from anchorhold_reference import ClosedError, ForeignStoreError, Settings, UnknownCarrierError
 from anchorhold_spec.vocabulary import OutcomeKind

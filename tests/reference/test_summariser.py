@@ -1,5 +1,5 @@
 import pytest
-from conftest import fill, port, turn
+from transcripts import fill, port, turn
 
 from anchorhold_reference import Reply, Settings
 from anchorhold_reference.reply import fault, shorten

@@ -114,6 +114,6 @@ def _cra_2(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
 
 
 CHECKERS = (
-    RuleChecker(rule="CRA-1", minimum=2, mechanisms=(Mechanism.CRASHES,), examine=cra_1),
-    RuleChecker(rule="CRA-2", minimum=2, mechanisms=(Mechanism.CRASHES,), examine=cra_2),
+    RuleChecker(rule="CRA-1", minimum=2, mechanisms=(Mechanism.PERSISTENCE, Mechanism.CRASHES), examine=cra_1),
+    RuleChecker(rule="CRA-2", minimum=2, mechanisms=(Mechanism.PERSISTENCE, Mechanism.CRASHES), examine=cra_2),
 )
