@@ -1,0 +1,1 @@
+"""Reading 3, explore."""

@@ -1,0 +1,28 @@
+"""What stands in for the compiler where nothing is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Code = Callable[..., Any]
+
+
+def plain(function: Code) -> Code:
+    """The function as it is."""
+    return function
+
+
+def compiling() -> Code:
+    """The compiler: no interpreter lock, kept on disk beside the module. Raises ImportError without numba."""
+    import numba
+
+    compiler: Code = numba.njit(cache=True, nogil=True, error_model="numpy")
+    return compiler
+
+
+def available() -> bool:
+    """Whether there is a compiler here."""
+    from importlib.util import find_spec
+
+    return find_spec("numba") is not None and find_spec("numpy") is not None
