@@ -52,14 +52,23 @@ class Source:
 
 
 def generate(
-    machine: Machine, universe: Mapping[str, int], given: Mapping[str, Table], *, symmetry: bool
+    machine: Machine,
+    universe: Mapping[str, int],
+    given: Mapping[str, Table],
+    *,
+    symmetry: bool,
+    mutable: bool = False,
 ) -> Source:
-    """The code. `given` has the tables of the rigid symbols that are given, by name."""
+    """The code. `given` has the tables of the rigid symbols that are given, by name.
+
+    `mutable`: guards can be left out by the settings. One such module serves all mutants of a machine; without it
+    the code is smaller and faster.
+    """
     layout = lay_out(machine, universe)
     found = symmetries.find(layout, given) if symmetry else NONE
     config = config_of(machine)
     tables = Tables(given)
-    writer = _Writer(machine, layout, config, tables)
+    writer = _Writer(machine, layout, config, tables, mutable=mutable)
     functions = writer.functions()
     scratch = (1, 1)
     constants: dict[str, str] = dict(tables.constants)
@@ -105,11 +114,14 @@ def template(name: str) -> str:
 class _Writer:
     """Writes all functions of a machine."""
 
-    def __init__(self, machine: Machine, layout: Layout, config: Config, tables: Tables) -> None:
+    def __init__(
+        self, machine: Machine, layout: Layout, config: Config, tables: Tables, *, mutable: bool
+    ) -> None:
         self.machine = machine
         self.layout = layout
         self.config = config
         self.tables = tables
+        self.mutable = mutable
         self.actions = sorted(machine.actions, key=lambda action: action.fault)
         self.bases: dict[str, int] = {}
         self.successors = 0
@@ -162,7 +174,8 @@ class _Writer:
     def _action(self, name: str, action: Action) -> list[str]:
         body = self._body()
         tests = [
-            Test(guard.formula, body.bit(self._guard_bit(action.name, guard.name))) for guard in action.guards
+            Test(guard.formula, body.bit(self._guard_bit(action.name, guard.name)) if self.mutable else None)
+            for guard in action.guards
         ]
 
         def step(env: Env, _loops: int) -> None:

@@ -13,6 +13,10 @@ def plain(function: Code) -> Code:
     return function
 
 
+def no_prefetch(array: Any, position: int) -> None:
+    """Does nothing: what is not compiled does not wait for memory."""
+
+
 def compiling() -> Code:
     """The compiler: no interpreter lock, kept on disk beside the module. Raises ImportError without numba."""
     import numba

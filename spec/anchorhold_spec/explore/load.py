@@ -16,6 +16,9 @@ from anchorhold_spec.explore.jit import compiling, plain
 CACHE_VARIABLE = "ANCHORHOLD_CACHE_DIR"
 """Environment variable that says where compiled code is kept, in place of the user's cache directory."""
 
+INLINE = 2
+"""Up to so many words hash tables hold the states themselves; above, their row numbers."""
+
 
 def cache_directory() -> Path:
     """Where generated modules and their compiled code are kept."""
@@ -52,7 +55,15 @@ def load_compiled(source: Source, directory: Path | None = None) -> tuple[Module
     words = source.layout.words
     storage = _module(
         "tables",
-        "\n".join([*header, f"WORDS = {words}", template("storage_kernels")]),
+        "\n".join(
+            [
+                *header,
+                "from anchorhold_spec.explore.prefetch import prefetch",
+                f"WORDS = {words}",
+                template("storage_kernels"),
+                template("inline_kernels" if words <= INLINE else "indexed_kernels"),
+            ]
+        ),
         directory,
     )
     imports = f"from {storage.__name__} import find, mix"

@@ -48,6 +48,7 @@ def prepare(
     dropped: Collection[GuardId] = (),
     symmetry: bool = False,
     auxiliary: bool = False,
+    mutable: bool = False,
 ) -> Prepared:
     """Raises UnknownChoice for sizes, switches, guards or rigid data that do not fit."""
     changed = machine
@@ -63,7 +64,7 @@ def prepare(
         for symbol, table in zip(decided.rigid_symbols, found[0].rigid, strict=True)
         if symbol.given is not None
     }
-    source = generate(machine, universe, given, symmetry=symmetry)
+    source = generate(machine, universe, given, symmetry=symmetry, mutable=bool(dropped) or mutable)
     choices = {switch.name: decided.decided[switch.name] for switch in machine.switches}
     watched = (
         *(each.name for each in machine.invariants if each.public or auxiliary),

@@ -28,7 +28,7 @@ def settle(search: Search) -> None:
     while slots * FULL <= count:
         slots *= 2
     table: Ints = np.full(slots, -1, dtype=np.int64)
-    storage.enter(states, count, table)
+    storage.index(states, count, table)
     benches = [Bench.make(search.prepared) for _ in range(search.threads)]
     edges = np.linspace(0, count, search.threads + 1).astype(int).tolist()
     for which, progress in enumerate(search.prepared.machine.progress):

@@ -1,12 +1,14 @@
-"""Hash tables of packed states. A template: what stands below the line is copied into generated modules.
+"""Hashing of packed states, and looking them up. A template: what stands below the line is copied into modules.
 
-A table slot holds 31 bits of the state's hash and the state's row, or -1. The bits of the hash also say where the
-slot belongs, so that a table can be doubled without looking at a single state.
+A slot of a table of row numbers holds 31 bits of the state's hash and the state's row, or -1. The bits of the hash
+also say where the slot belongs, so that a table can be doubled without looking at a single state.
 """
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from anchorhold_spec.explore.jit import plain as jit
 
@@ -18,16 +20,28 @@ ROW = (1 << 32) - 1
 BATCH = 64
 
 
+A = np.uint64(0x9F83D9ABFB41BD6B)
+B = np.uint64(0xDBE0CD19137E2179)
+C = np.uint64(0xA545F4914F6CDD1D)
+HALF = np.uint64(32)
+LAST = np.uint64(29)
+TWO = np.uint64(2)
+
+
 @jit
 def mix(rows: Any, i: int) -> int:
-    """Hash of a row. All arithmetic wraps at 64 bits."""
-    h = rows[i, 0] * 0x1F83D9ABFB41BD6B
-    h = h ^ (h >> 32)
+    """Hash of a row, 62 bits.
+
+    Unsigned, because signed numbers are compiled on the promise that they do not overflow: two callers of one
+    function have been seen to get different hashes of one row.
+    """
+    h = np.uint64(rows[i, 0]) * A
+    h = h ^ (h >> HALF)
     for w in range(1, WORDS):
-        h = (h + rows[i, w]) * 0x5BE0CD19137E2179
-        h = h ^ (h >> 32)
-    h = h * 0x2545F4914F6CDD1D
-    return h ^ (h >> 29)
+        h = (h + np.uint64(rows[i, w])) * B
+        h = h ^ (h >> HALF)
+    h = h * C
+    return np.int64((h ^ (h >> LAST)) >> TWO)
 
 
 @jit
@@ -61,59 +75,8 @@ def find(table: Any, states: Any, rows: Any, i: int) -> int:
 
 
 @jit
-def insert(states: Any, count: int, table: Any, rows: Any, start: int, stop: int, limit: int, work: Any) -> int:
-    """Adds the rows that are new, in order. Leaves in work[0, 0] where it stopped; gives the new count.
-
-    It stops before `stop` when there might be more than `limit` states. Slots and states of a batch are touched
-    before any is compared: so that the memory is fetched for all of them at once.
-    """
-    mask = table.shape[0] - 1
-    i = start
-    while i < stop and count + BATCH <= limit:
-        size = min(BATCH, stop - i)
-        for j in range(size):
-            f = finger(mix(rows, i + j))
-            work[1, j] = f
-            work[2, j] = table[f & mask]
-        for j in range(size):
-            slot = work[2, j]
-            if slot >= 0 and (slot >> 32) == work[1, j]:
-                work[3, j] = states[slot & ROW, 0]
-        for j in range(size):
-            f = work[1, j]
-            at = f & mask
-            while True:
-                slot = table[at]
-                if slot < 0:
-                    for w in range(WORDS):
-                        states[count, w] = rows[i + j, w]
-                    table[at] = (f << 32) | count
-                    count += 1
-                    break
-                if (slot >> 32) == f and same(states, slot & ROW, rows, i + j):
-                    break
-                at = (at + 1) & mask
-        i += size
-    work[0, 0] = i
-    return count
-
-
-@jit
-def enlarge(old: Any, new: Any) -> None:
-    """Moves all slots to an empty larger table."""
-    mask = new.shape[0] - 1
-    for i in range(old.shape[0]):
-        slot = old[i]
-        if slot >= 0:
-            at = (slot >> 32) & mask
-            while new[at] >= 0:
-                at = (at + 1) & mask
-            new[at] = slot
-
-
-@jit
-def enter(states: Any, count: int, table: Any) -> None:
-    """Enters states that are known to be different into an empty table."""
+def index(states: Any, count: int, table: Any) -> None:
+    """Enters states that are known to be different into an empty table of row numbers."""
     mask = table.shape[0] - 1
     for row in range(count):
         f = finger(mix(states, row))

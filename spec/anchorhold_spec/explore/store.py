@@ -31,7 +31,7 @@ class Partition:
         self._storage = storage
         self.states = _reserve(rows, words)
         self.count = 0
-        self.table: Ints = np.full(slots, -1, dtype=np.int64)
+        self.table: Ints = np.full((slots, storage.SLOT), -1, dtype=np.int64)
         self.bounds: list[int] = [0]
         """Where each layer begins."""
         self._work: Ints = np.zeros((4, 64), dtype=np.int64)
@@ -62,12 +62,12 @@ class Partition:
         slots = self.table.shape[0]
         while slots * FULL <= self.count + 64:
             slots *= 2
-        self.table = np.full(slots, -1, dtype=np.int64)
+        self.table = np.full((slots, self._storage.SLOT), -1, dtype=np.int64)
         self._storage.enter(self.states, self.count, self.table)
 
     def _more_slots(self, allowance: Allowance) -> None:
         allowance.claim(2 * self.table.nbytes, "to double a table")
-        larger: Ints = np.full(self.table.shape[0] * 2, -1, dtype=np.int64)
+        larger: Ints = np.full((self.table.shape[0] * 2, self._storage.SLOT), -1, dtype=np.int64)
         self._storage.enlarge(self.table, larger)
         allowance.release(self.table.nbytes)
         self.table = larger
