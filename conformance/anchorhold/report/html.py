@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -38,6 +39,26 @@ def html(result: Result, histories: Mapping[str, History]) -> str:
 
     Raises ValueError where the result judges a rule that the catalogue does not have.
     """
+    failures = [_shown(number, each, histories) for number, each in enumerate(result.failures, start=1)]
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            result=result,
+            summary=summarise(result),
+            failures=failures,
+            first_failure={each.rule.id: each.number for each in reversed(failures)},
+            meaning=MEANING,
+            held=HELD,
+            stderr=result.stderr[-MOST_STDERR:],
+            stderr_cut=len(result.stderr) > MOST_STDERR,
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    """Compiling the templates takes longer than filling them in."""
     environment = Environment(
         loader=PackageLoader("anchorhold.report"),
         autoescape=True,
@@ -50,17 +71,7 @@ def html(result: Result, histories: Mapping[str, History]) -> str:
     environment.filters["line"] = one_line
     environment.filters["prose"] = _prose
     environment.globals["pieces"] = _pieces
-    failures = [_shown(number, each, histories) for number, each in enumerate(result.failures, start=1)]
-    return environment.get_template("report.html.j2").render(
-        result=result,
-        summary=summarise(result),
-        failures=failures,
-        first_failure={each.rule.id: each.number for each in reversed(failures)},
-        meaning=MEANING,
-        held=HELD,
-        stderr=result.stderr[-MOST_STDERR:],
-        stderr_cut=len(result.stderr) > MOST_STDERR,
-    )
+    return environment
 
 
 def _shown(number: int, failure: FailureResult, histories: Mapping[str, History]) -> Shown:

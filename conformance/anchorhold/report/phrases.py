@@ -41,6 +41,10 @@ def step_words(step: Step) -> str:
             return f"crash in the next compaction, at durable step {point}"
         case "corrupt", {"turn": turn}:
             return f"damage the stored original of turn {turn}"
+        case "follow", {"token": token}:
+            return f"follow {_quoted(token)}, which this store never issued"
+        case "switch", {"session": session, "user": user}:
+            return f"go over to session {session} of user {user}"
         case "expire", {"seconds": seconds}:
             return f"move the store's clock forward by {seconds:g} s"
     return f"{tag} {_arguments(plain)}".strip()

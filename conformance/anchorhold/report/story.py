@@ -8,6 +8,9 @@ from anchorhold.history import Event, EventType
 from anchorhold.report.phrases import READS, ending, invocation, step_words, strings
 from anchorhold.verdict import History
 
+UNREMARKABLE = frozenset({"open", "append", "live"})
+"""Operations whose success is not told: what it says stands in the diagram, and would drown the rest here."""
+
 QUIET_RUN = 3
 """More appends in a row than this, none of which mentions the fact, are told as one."""
 
@@ -72,11 +75,15 @@ def _remarks(events: tuple[Event, ...], *, fact: str, failing: int | None) -> It
             continue
         elif each.op == "summarise":
             yield Remark(text=f"the model: {ending(each)}")
-        elif each.op in READS:
-            if mentions(each, fact):
-                yield Remark(text=f"{each.op}: {ending(each)}")
-        elif each.error is not None or (each.value is not None and each.op != "append"):
+        elif each.error is not None or _remarkable(each, fact=fact):
             yield Remark(text=f"{each.op}: {ending(each)}")
+
+
+def _remarkable(end: Event, *, fact: str) -> bool:
+    """Whether a success is told: of a read where it shows the fact, of anything else where it has a result."""
+    if end.op in UNREMARKABLE:
+        return False
+    return mentions(end, fact) if end.op in READS else end.value is not None
 
 
 def _gathered(told: list[Told], *, fact: str) -> Iterator[Told]:

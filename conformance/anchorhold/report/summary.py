@@ -103,10 +103,8 @@ def _headline(result: Result, counted: Counter[VerdictKind]) -> tuple[Tone, str,
         return Tone.BAD, "no verdict", f"The adapter did not work: {result.error}"
     failed = counted[VerdictKind.FAIL]
     held = sum(counted[kind] for kind in HELD)
-    open_ones = sum(counted.values()) - held - failed
-    tally = f"Of {len(RULES)} rules {held} held, {failed} failed, and {open_ones} could not be decided."
-    if untested := counted[VerdictKind.UNTESTED]:
-        tally = f"{tally[:-1]} ({untested} have no checker yet)."
+    undecided = sum(counted.values()) - held - failed
+    tally = f"Of {len(RULES)} rules {held} held, {failed} failed, and {_undecided(undecided, counted)}."
     if result.out_of_scope is not None:
         title = "out of scope"
         tally = f"It declares itself irreversible ({result.out_of_scope}), and is given no level. {tally}"
@@ -119,6 +117,13 @@ def _headline(result: Result, counted: Counter[VerdictKind]) -> tuple[Tone, str,
     if failed:
         return Tone.BAD, f"{'1 rule' if failed == 1 else f'{failed} rules'} failed, {title}", tally
     return Tone.GOOD if result.level else Tone.OPEN, title, tally
+
+
+def _undecided(number: int, counted: Counter[VerdictKind]) -> str:
+    untested = counted[VerdictKind.UNTESTED]
+    if not number or untested < number:
+        return f"{number} could not be decided" + (f" ({untested} have no checker yet)" if untested else "")
+    return f"{number} have no checker yet"
 
 
 def _rung(level: Level, result: Result, found: dict[str, RuleResult]) -> Rung:

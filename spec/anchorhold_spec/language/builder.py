@@ -75,6 +75,7 @@ class MachineBuilder:
         self._progress: list[Progress] = []
         self._may_rest: Formula | None = None
         self._instances: dict[str, Mapping[str, int]] = {}
+        self._large: set[str] = set()
 
     # Sorts
 
@@ -215,11 +216,17 @@ class MachineBuilder:
         check_formula(self._scope, formula, {}, ("may_rest",))
         self._may_rest = formula
 
-    def instance(self, name: str, **sizes: int) -> None:
-        """Sizes of a finite instance by plural; the first is the default, at which everything is explored."""
+    def instance(self, name: str, *, large: bool = False, **sizes: int) -> None:
+        """Sizes of a finite instance by plural; the first is the default.
+
+        `large`: kept for measuring and for searches on demand. Every check of the machine (vacuity, necessity of
+        guards, agreement of the readings) goes through all the others in full.
+        """
         if name in self._instances:
             raise MalformedMachine((self._scope.machine, f"instance {name}"), "defined twice")
         self._instances[name] = MappingProxyType(sizes)
+        if large:
+            self._large.add(name)
 
     def build(self) -> Machine:
         """The machine. Raises MalformedMachine for what can be seen only when all of it is there."""
@@ -239,6 +246,7 @@ class MachineBuilder:
             progress=tuple(self._progress),
             may_rest=self._may_rest,
             instances=MappingProxyType(dict(self._instances)),
+            large=frozenset(self._large),
         )
         check.check_machine(self._scope, machine)
         return machine

@@ -264,8 +264,8 @@ def check_machine(scope: Scope, machine: Machine) -> None:
                 raise scope.refuse(
                     (f"transition {transition.name}",), f"it speaks of an action {name!r} that does not exist"
                 )
-    if not machine.instances:
-        raise scope.refuse((), "it has no finite instance: give the sizes of at least one")
+    if not machine.small_instances:
+        raise scope.refuse((), "it has no small finite instance: give the sizes of at least one")
     for name, sizes in machine.instances.items():
         try:
             machine.universe(sizes)

@@ -138,7 +138,9 @@ class Machine:
     may_rest: Formula | None
     """Where nothing being enabled (faults aside) is no deadlock; none: nowhere."""
     instances: Mapping[str, Mapping[str, int]]
-    """Sizes of the finite instances that it is studied at, by name; `default` is the first."""
+    """Sizes of the finite instances that it is studied at, by name; the first is the default."""
+    large: frozenset[str]
+    """Names of the instances that only searches on demand go through."""
     decided: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Switches that `with_switches` has decided."""
 
@@ -161,6 +163,11 @@ class Machine:
     def sizes(self) -> Mapping[str, int]:
         """Sizes of the default instance, by the sorts' plurals."""
         return next(iter(self.instances.values()))
+
+    @property
+    def small_instances(self) -> tuple[Mapping[str, int], ...]:
+        """Sizes of the instances that every check goes through in full."""
+        return tuple(sizes for name, sizes in self.instances.items() if name not in self.large)
 
     def action(self, name: str) -> Action:
         """The action of that name. Raises UnknownChoice."""

@@ -5,7 +5,7 @@ small enough to hold in the head and still has the race in it: a source may go o
 copy has landed, not once either has happened.
 """
 
-from anchorhold_spec.language import MachineBuilder, forall, bound, realism, safety, succ
+from anchorhold_spec.language import MachineBuilder, bound, forall, realism, safety, succ
 
 m = MachineBuilder(
     "release-race",
@@ -38,7 +38,7 @@ m.action(
     guards=[
         safety("new", phase(s) == Phase.none),
         safety("key free", ~slot(k).defined),
-        realism("this epoch", epoch(k) == e, "names the key's epoch"),
+        safety("this epoch", epoch(k) == e),
         safety("next epoch", succ(e, n)),
     ],
     updates=[
@@ -129,17 +129,55 @@ m.action(
 )
 
 done = phase(s).one_of(Phase.committed, Phase.released, Phase.evicted)
+
 m.invariant(
     "committed is resolvable",
     forall(s, done >> (ptr_key(s).defined & ptr_epoch(s).defined))
-    & forall(s, k, e, (done & (ptr_key(s) == k) & (ptr_epoch(s) == e)) >> (cold(s) | ((slot(k) == s) & (epoch(k) == e)))),
+    & forall(
+        s,
+        k,
+        e,
+        (done & (ptr_key(s) == k) & (ptr_epoch(s) == e)) >> (cold(s) | ((slot(k) == s) & (epoch(k) == e))),
+    ),
     rules=["PTR-1", "PTR-2"],
-    doc="A committed summary has a pointer, and it leads to the copy, or to the source in its place at its epoch.",
+    doc="A committed summary has a pointer, to the copy or to the source in its place at its epoch.",
 )
+m.transition(
+    "a commit lasts",
+    forall(s, done >> phase(s).next.one_of(Phase.committed, Phase.released, Phase.evicted)),
+    rules=["CRA-3"],
+    doc="What was committed stays so, across a crash too.",
+)
+m.transition(
+    "a key taken again has a later epoch",
+    forall(k, s, ((slot(k).next == s) & (slot(k) != s)) >> (epoch(k) < epoch(k).next)),
+    rules=["EPO-2"],
+    doc="The epoch grows strictly each time a key is taken.",
+)
+
+m.auxiliary("a span at home is in its slot", forall(s, k, (home(s) == k) >> (slot(k) == s)))
+m.auxiliary(
+    "a pointer is whole",
+    forall(
+        s,
+        phase(s).one_of(Phase.pointed, Phase.committed, Phase.released)
+        >> (ptr_key(s).defined & ptr_epoch(s).defined),
+    ),
+)
+m.auxiliary(
+    "the source is in its place until it goes",
+    forall(
+        s,
+        k,
+        e,
+        (phase(s).one_of(Phase.pointed, Phase.committed, Phase.released) & (ptr_key(s) == k) & (ptr_epoch(s) == e))
+        >> ((slot(k) == s) & (epoch(k) == e)),
+    ),
+)
+m.auxiliary("what may go was copied", forall(s, phase(s).one_of(Phase.released, Phase.evicted) >> cold(s)))
 
 m.may_rest(forall(s, phase(s).one_of(Phase.none, Phase.evicted)))
 m.instance("small", spans=2, keys=2, epochs=2)
-m.instance("tiny", spans=1, keys=1, epochs=1)
-m.instance("bench", spans=4, keys=3, epochs=3)
+m.instance("bench", large=True, spans=4, keys=3, epochs=3)
 
 machine = m.build()

@@ -379,11 +379,11 @@ class After:
 
         A bound variable is an argument of the target, so it is simply what stands there.
         """
-        found = []
+        found: list[tuple[z3.BoolRef, Update, Environment]] = []
         for update in self._updates:
             if update.symbol is not symbol:
                 continue
-            environment = dict(self._environment)
+            environment: dict[str, z3.ExprRef] = dict(self._environment)
             bound = {variable.name: variable for variable in update.bound}
             conditions = []
             for target, argument in zip(update.target.arguments, arguments, strict=True):

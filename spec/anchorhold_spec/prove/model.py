@@ -40,7 +40,7 @@ class Counterexample:
 
 
 class Reading:
-    """One model, read as a finite instance. Individuals are numbered: parts in order, ordered sorts by their order."""
+    """One model, read as a finite instance: individuals numbered, parts in order, ordered sorts by their order."""
 
     def __init__(self, encoding: Encoding, model: z3.ModelRef) -> None:
         self._encoding = encoding
@@ -80,10 +80,11 @@ class Reading:
             individuals = [self._model.eval(encoding.fresh(sort, sort.name), model_completion=True)]
         if sort.kind is SortKind.ORDERED:
             less = encoding.less[sort.name]
-            individuals.sort(key=lambda one: sum(self._true(less(other, one)) for other in individuals))
-        elif parts := encoding.machine.parts_of(sort):
-            individuals.sort(
-                key=lambda one: next(i for i, p in enumerate(parts) if self._true(encoding.parts[p.name](one)))
+            return sorted(individuals, key=lambda one: sum(self._true(less(other, one)) for other in individuals))
+        if parts := encoding.machine.parts_of(sort):
+            return sorted(
+                individuals,
+                key=lambda one: next(i for i, p in enumerate(parts) if self._true(encoding.parts[p.name](one))),
             )
         return individuals
 
@@ -109,7 +110,7 @@ class Reading:
         return next(i for i, individual in enumerate(individuals) if individual.eq(value))
 
     def _true(self, formula: z3.BoolRef) -> bool:
-        return z3.is_true(self._model.eval(formula, model_completion=True))
+        return bool(z3.is_true(self._model.eval(formula, model_completion=True)))
 
 
 def smallest(encoding: Encoding, solver: z3.Solver) -> z3.ModelRef:
@@ -132,5 +133,3 @@ def smallest(encoding: Encoding, solver: z3.Solver) -> z3.ModelRef:
 def _at_most(encoding: Encoding, sort: Sort, size: int) -> z3.BoolRef:
     x = encoding.fresh(sort, "x")
     return z3.ForAll([x], z3.Or(*(x == encoding.fresh(sort, "one") for _ in range(size))))
-
-

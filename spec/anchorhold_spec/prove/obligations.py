@@ -161,7 +161,8 @@ def needless_auxiliaries(machine: Machine, obligations: Collection[Obligation], 
     One at a time, in order of declaration; one that was found needless stays out when the next is tried.
     """
     prover = Prover(machine, timeout=timeout)
-    claims = {each.name: each for each in (*prover.machine.invariants, *prover.machine.transitions)}
+    claims: dict[str, Invariant | Transition] = {each.name: each for each in prover.machine.invariants}
+    claims.update({each.name: each for each in prover.machine.transitions})
     needless: list[str] = []
     used = {(each.action, each.property): each.used for each in obligations if each.action != INITIALLY}
     for invariant in prover.machine.invariants:

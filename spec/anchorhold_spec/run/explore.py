@@ -155,10 +155,9 @@ class _Search:
             self.witnesses[name] = self._trace(state)
             del self._wanted[name]
         if self.violation is None:
-            for invariant in self.interpreter.broken(state):
-                if invariant.public or self._auxiliary:
-                    self.violation = Violation(invariant.name, invariant.rules, self._trace(state))
-                    break
+            for invariant in self.interpreter.broken(state, auxiliary=self._auxiliary):
+                self.violation = Violation(invariant.name, invariant.rules, self._trace(state))
+                break
 
     def _trace(self, state: State) -> Trace:
         states, steps = [state], []

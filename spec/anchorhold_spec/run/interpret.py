@@ -5,7 +5,7 @@ Formulas become closures over a finite instance. Plain on purpose: every other r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
@@ -100,9 +100,11 @@ class Interpreter:
                 raise NotEnabled(f"{self.machine.name} / action {step.action}: guard {guard!r} does not hold")
         return _write(state, action.writer(state, environment))
 
-    def broken(self, state: State) -> Iterator[Invariant]:
-        """The invariants, public and auxiliary, that do not hold here."""
-        return (invariant for invariant, holds in self._invariants if not holds(state, state))
+    def broken(self, state: State, *, auxiliary: bool = True) -> Iterator[Invariant]:
+        """The invariants that do not hold here, the auxiliary ones too unless they are left out."""
+        for invariant, holds in self._invariants:
+            if (auxiliary or invariant.public) and not holds(state, state):
+                yield invariant
 
     def broken_by(self, before: State, action: str, after: State) -> Iterator[Transition]:
         """The two-state properties that this step breaks."""
@@ -126,7 +128,7 @@ class _Action:
             self._tests[depth].append(holds)
 
     def bindings(self, state: State) -> Iterator[Environment]:
-        """The parameters for which every guard holds."""
+        """The parameters for which every guard holds: one dictionary, changed in place from one to the next."""
         return self._bind(state, {}, 0)
 
     def _bind(self, state: State, environment: Environment, depth: int) -> Iterator[Environment]:
@@ -138,7 +140,8 @@ class _Action:
             return
         name, individuals = self.ranges[depth]
         for individual in individuals:
-            yield from self._bind(state, {**environment, name: individual}, depth + 1)
+            environment[name] = individual
+            yield from self._bind(state, environment, depth + 1)
 
     def environment(self, binding: tuple[int, ...]) -> Environment:
         """The parameters by name. Raises NotEnabled where one is outside its sort."""
@@ -217,7 +220,11 @@ def compile_formula(instance: Instance, formula: Formula) -> Truth:
             read = compile_term(instance, app)
             return lambda pre, post, env: read(pre, post, env) != UNDEFINED
         case Eq(left=left, right=right):
-            return _compare(instance, left, right, lambda a, b: a == b)
+            if isinstance(left, App) and isinstance(right, App):
+                return _compare(instance, left, right, lambda a, b: a == b)
+            # One side always has a value, and it is never `UNDEFINED`.
+            one_side, other_side = compile_term(instance, left), compile_term(instance, right)
+            return lambda pre, post, env: one_side(pre, post, env) == other_side(pre, post, env)
         case Lt(left=left, right=right):
             return _compare(instance, left, right, lambda a, b: a < b)
         case Succ(left=left, right=right):
@@ -230,11 +237,9 @@ def compile_formula(instance: Instance, formula: Formula) -> Truth:
             holds = sub(body)
             return lambda pre, post, env: not holds(pre, post, env)
         case And(parts=parts):
-            every = [sub(part) for part in parts]
-            return lambda pre, post, env: all(part(pre, post, env) for part in every)
+            return _first(tuple(sub(part) for part in parts), wanted=False)
         case Or(parts=parts):
-            some = [sub(part) for part in parts]
-            return lambda pre, post, env: any(part(pre, post, env) for part in some)
+            return _first(tuple(sub(part) for part in parts), wanted=True)
         case Implies(left=premise, right=conclusion):
             if_, then = sub(premise), sub(conclusion)
             return lambda pre, post, env: not if_(pre, post, env) or then(pre, post, env)
@@ -242,11 +247,9 @@ def compile_formula(instance: Instance, formula: Formula) -> Truth:
             one, other = sub(premise), sub(conclusion)
             return lambda pre, post, env: one(pre, post, env) == other(pre, post, env)
         case ForAll(variables=variables, body=body):
-            holds, bind = sub(body), _binder(instance, variables)
-            return lambda pre, post, env: all(holds(pre, post, inner) for inner in bind(env))
+            return _every(instance, variables, sub(body), wanted=False)
         case Exists(variables=variables, body=body):
-            holds, bind = sub(body), _binder(instance, variables)
-            return lambda pre, post, env: any(holds(pre, post, inner) for inner in bind(env))
+            return _every(instance, variables, sub(body), wanted=True)
         case _:
             # `SwitchIs` cannot be met: `instances` decides every switch.
             raise TypeError(f"{type(formula).__name__} has no meaning in a finite instance")
@@ -304,17 +307,32 @@ def _compare(instance: Instance, left: Term, right: Term, relation: Callable[[in
     return compare
 
 
-def _binder(
-    instance: Instance, variables: tuple[Var, ...]
-) -> Callable[[Environment], Iterator[Environment]]:
-    names = [variable.name for variable in variables]
-    ranges = [instance.individuals(variable.sort) for variable in variables]
+def _first(parts: tuple[Truth, ...], *, wanted: bool) -> Truth:
+    """`wanted` as soon as one part is, else its opposite: a conjunction looks for false, a disjunction for true."""
 
-    def bind(env: Mapping[str, int]) -> Iterator[Environment]:
-        for values in product(*ranges):
-            yield {**env, **dict(zip(names, values, strict=True))}
+    def first(pre: State, post: State, env: Environment) -> bool:
+        for part in parts:
+            if part(pre, post, env) is wanted:
+                return wanted
+        return not wanted
 
-    return bind
+    return first
+
+
+def _every(instance: Instance, variables: tuple[Var, ...], body: Truth, *, wanted: bool) -> Truth:
+    """The same over all values of variables. They are set in place: shadowing is refused, so nothing is lost."""
+    if len(variables) > 1:
+        body = _every(instance, variables[1:], body, wanted=wanted)
+    name, individuals = variables[0].name, instance.individuals(variables[0].sort)
+
+    def every(pre: State, post: State, env: Environment) -> bool:
+        for individual in individuals:
+            env[name] = individual
+            if body(pre, post, env) is wanted:
+                return wanted
+        return not wanted
+
+    return every
 
 
 def _constant(value: int) -> Value:

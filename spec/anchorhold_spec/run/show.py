@@ -13,9 +13,7 @@ from anchorhold_spec.run.interpret import Step
 def show_step(instance: Instance, step: Step) -> str:
     """`release(span1, key2)`."""
     action = instance.machine.action(step.action)
-    arguments = (
-        show_element(param.sort, value) for param, value in zip(action.params, step.binding, strict=True)
-    )
+    arguments = (show_element(param.sort, value) for param, value in zip(action.params, step.binding, strict=True))
     return f"{step.action}({', '.join(arguments)})"
 
 

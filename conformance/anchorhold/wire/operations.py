@@ -1,0 +1,128 @@
+"""Every operation as a typed method over one `call`: the compactor that the suite sees, however it is reached."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TypeVar
+
+from anchorhold.compactor import Description, Settings, Summarise
+from anchorhold.wire.messages import (
+    AppendParams,
+    CrashParams,
+    ExpireParams,
+    ManifestParams,
+    Params,
+    ReconstituteParams,
+    SearchParams,
+    SwitchParams,
+    TokenParams,
+    TombstoneParams,
+)
+from anchorhold_spec.vocabulary import Answer, Entry, Item, Outcome, Pointer, Tombstone, Turn
+
+T = TypeVar("T")
+
+
+class Operations(ABC):
+    """A compactor with all operations of `Compactor` and `Capabilities`.
+
+    Which of them it offers stands in `describe().operations`; any other raises NotImplementedError. Each raises
+    OperationError where the operation did not succeed, and AdapterError where the adapter failed.
+    """
+
+    @abstractmethod
+    def describe(self) -> Description:
+        """Say who this is, with the operations that it offers."""
+
+    @abstractmethod
+    def open(self, settings: Settings, summarise: Summarise) -> Settings:
+        """Start an empty session on a fresh store; `OpenParams` carries the settings."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release everything. What was opened and failed since may be closed too, and nothing happens."""
+
+    @abstractmethod
+    def _call(self, operation: str, params: Params | None = None) -> object:
+        """Carry out an operation; its result has been checked against the protocol's type of it."""
+
+    def _result(self, expected: type[T], operation: str, params: Params | None = None) -> T:
+        result = self._call(operation, params)
+        # `_call` has decoded it as the type that METHODS gives; this holds the two together.
+        assert isinstance(result, expected), f"{operation} gave {type(result).__name__}"
+        return result
+
+    def append(self, turn: Turn) -> str | None:
+        """Add a turn."""
+        result = self._call("append", AppendParams(turn=turn))
+        return None if result is None else str(result)
+
+    def compact(self) -> Outcome:
+        """Run one compaction."""
+        return self._result(Outcome, "compact")
+
+    def live(self) -> Sequence[Item]:
+        """What the model would see now."""
+        return self._result(tuple, "live")
+
+    def pointers(self) -> Sequence[Pointer]:
+        """Every pointer of a committed, live summary."""
+        return self._result(tuple, "pointers")
+
+    def get(self, token: str) -> Answer:
+        """Follow a pointer."""
+        return self._result(Answer, "get", TokenParams(token=token))
+
+    def search(self, literal: str) -> Answer:
+        """Look a literal up."""
+        return self._result(Answer, "search", SearchParams(literal=literal))
+
+    def reconstitute(self, subject: str, attribute: str, evidence: bool) -> Answer:
+        """Ask for the value of a slot."""
+        params = ReconstituteParams(subject=subject, attribute=attribute, evidence=evidence)
+        return self._result(Answer, "reconstitute", params)
+
+    def manifest(self, carrier: str) -> Sequence[Entry]:
+        """What a live item carries verbatim."""
+        return self._result(tuple, "manifest", ManifestParams(carrier=carrier))
+
+    def tombstones(self) -> Sequence[Tombstone]:
+        """Every tombstone of the session."""
+        return self._result(tuple, "tombstones")
+
+    def tombstone(self, literal: str, source: str, reason: str) -> Outcome:
+        """Drop one assertion on the caller's decision."""
+        params = TombstoneParams(literal=literal, source=source, reason=reason)
+        return self._result(Outcome, "tombstone", params)
+
+    def evict(self, token: str) -> Outcome:
+        """Ask that the original under a pointer be removed."""
+        return self._result(Outcome, "evict", TokenParams(token=token))
+
+    def expire(self, seconds: float) -> None:
+        """Move the store's clock forward."""
+        self._call("expire", ExpireParams(seconds=seconds))
+
+    def reopen(self) -> None:
+        """Close, and open the same session again from durable state."""
+        self._call("reopen")
+
+    def crash(self, point: str) -> None:
+        """Arm: the next `compact` dies at this step."""
+        self._call("crash", CrashParams(point=point))
+
+    def corrupt(self, token: str) -> bool:
+        """Damage the stored bytes under a pointer."""
+        return self._result(bool, "corrupt", TokenParams(token=token))
+
+    def switch(self, session: str, user: str) -> None:
+        """Go over to another session."""
+        self._call("switch", SwitchParams(session=session, user=user))
+
+    def status(self) -> str:
+        """`lossless`, or `degraded: ` and the reason."""
+        return self._result(str, "status")
+
+
+def not_offered(name: str, operation: str) -> NotImplementedError:
+    """The error of an operation that is not in `describe().operations`."""
+    return NotImplementedError(f"{name} does not offer `{operation}`; ask describe().operations first")

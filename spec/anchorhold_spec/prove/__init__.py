@@ -1,0 +1,35 @@
+"""Reading 2, prove: every invariant inductive under every action, for sorts of any size (needs `anchorhold[prove]`).
+
+`verify(machine)` gives the whole report; `prove_obligations`, `vacuity_obligations` and `guard_verdicts` its parts. A
+refuted obligation has a `Counterexample`: two finite states and the step between them, which reading 1 replays.
+"""
+
+from anchorhold_spec.prove.model import Counterexample
+from anchorhold_spec.prove.necessity import GuardVerdict, guard_verdicts
+from anchorhold_spec.prove.obligations import (
+    INITIALLY,
+    Obligation,
+    Prover,
+    Result,
+    needless_auxiliaries,
+    prove_obligations,
+)
+from anchorhold_spec.prove.report import Report, as_json, verify
+from anchorhold_spec.prove.vacuity import SMALL, vacuity_obligations
+
+__all__ = [
+    "INITIALLY",
+    "SMALL",
+    "Counterexample",
+    "GuardVerdict",
+    "Obligation",
+    "Prover",
+    "Report",
+    "Result",
+    "as_json",
+    "guard_verdicts",
+    "needless_auxiliaries",
+    "prove_obligations",
+    "vacuity_obligations",
+    "verify",
+]

@@ -1,0 +1,102 @@
+"""All that `anchorhold prove` finds out about one machine, and the JSON form of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from anchorhold_spec.language import Machine, Tag
+from anchorhold_spec.prove.necessity import GuardVerdict, guard_verdicts
+from anchorhold_spec.prove.obligations import Obligation, Result, needless_auxiliaries, prove_obligations
+from anchorhold_spec.prove.vacuity import vacuity_obligations
+from anchorhold_spec.run import MutantExplorer
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was found about one machine."""
+
+    machine: Machine
+    obligations: tuple[Obligation, ...]
+    guards: tuple[GuardVerdict, ...]
+    seconds: float
+
+    @property
+    def proved(self) -> bool:
+        """Every obligation is proved, and every guard is justified."""
+        return all(each.result is Result.PROVED for each in self.obligations) and all(
+            guard.justified for guard in self.guards
+        )
+
+
+def verify(
+    machine: Machine,
+    *,
+    timeout: float = 10.0,
+    explorer: MutantExplorer | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Report:
+    """Proofs, vacuity and the necessity of guards. `timeout` is in seconds for each question to Z3.
+
+    `progress` is called with what was just done, in a few words.
+    """
+    started = time.perf_counter()
+    obligations: list[Obligation] = []
+    for obligation in prove_obligations(machine, timeout=timeout):
+        obligations.append(obligation)
+        progress(f"{obligation.action}: {obligation.property}")
+    obligations.extend(_neededness(machine, obligations, timeout))
+    progress("auxiliary invariants")
+    obligations.extend(vacuity_obligations(machine))
+    progress("small sizes")
+    guards = tuple(guard_verdicts(machine, explorer=explorer))
+    progress("guards")
+    return Report(machine, tuple(obligations), guards, time.perf_counter() - started)
+
+
+def _neededness(machine: Machine, obligations: list[Obligation], timeout: float) -> Iterable[Obligation]:
+    if any(each.result is not Result.PROVED for each in obligations):
+        # What a proof needs can be told only of proofs.
+        return
+    started = time.perf_counter()
+    needless = needless_auxiliaries(machine, obligations, timeout=timeout)
+    seconds = time.perf_counter() - started
+    for invariant in machine.invariants:
+        if not invariant.public:
+            result = Result.REFUTED if invariant.name in needless else Result.PROVED
+            reason = "everything proves without it: remove it" if invariant.name in needless else None
+            yield Obligation(machine.name, "proofs", f"needs: {invariant.name}", (), result, seconds, reason)
+
+
+def as_json(reports: Iterable[Report], *, seconds: float) -> dict[str, object]:
+    """The document of `anchorhold prove --json`.
+
+    An obligation has one row for each rule that it states; `rule` is the property's name where it states none
+    (auxiliary invariants, vacuity). Rows that one exploration answered each have the time of all of it.
+    """
+    obligations: list[dict[str, object]] = []
+    guards: list[dict[str, object]] = []
+    for report in reports:
+        obligations.extend(
+            {
+                "machine": each.machine,
+                "action": each.action,
+                "rule": rule,
+                "result": str(each.result),
+                "seconds": round(each.seconds, 6),
+            }
+            for each in report.obligations
+            for rule in each.rules or (each.property,)
+        )
+        guards.extend(
+            {
+                "machine": guard.machine,
+                "action": guard.action,
+                "guard": guard.guard,
+                "necessary": guard.necessary,
+                "tag": None if guard.tag is Tag.SAFETY else str(guard.tag),
+            }
+            for guard in report.guards
+        )
+    return {"obligations": obligations, "guards": guards, "seconds": round(seconds, 6)}

@@ -1,0 +1,299 @@
+"""Reports: what they say, and that nothing a compactor says acts on whoever reads them."""
+
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from report_samples import FACT, conforming, failing, history, verdict
+from rich.console import Console
+
+from anchorhold import report
+from anchorhold.history import EventType
+from anchorhold.report.junit import junit
+from anchorhold.report.story import tell
+from anchorhold.report.terminal import render
+from anchorhold.report.text import visible
+from anchorhold.result import Result, broken, decode, failure, result
+from anchorhold.verdict import Failure, History, VerdictKind
+from anchorhold.workload import Append, Probe
+from anchorhold_spec.catalogue import FAMILIES, RULES
+from anchorhold_spec.vocabulary import Turn
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\"'><img src=x onerror=alert(1)>",
+    "</title></style></pre></svg><b>",
+    "]]> &amp; &#0; <!-- {{ 7 * 7 }} {% raw %}",
+    "[bold red]x[/bold red][link=http://example.org]y[/link] :boom:",
+    "\x1b[2J\x1b]0;title\x07\r\b\x9b31m",
+    "\ud83d\udcff\x00\ufffe\u202eevil\u2066\u200b",
+]
+ANY_TEXT = st.one_of(st.sampled_from(HOSTILE), st.text(st.characters(exclude_categories=[]), max_size=80))
+
+
+def on_terminal(document: Result, histories: dict[str, History], *, encoding: str = "utf-8", width: int = 100) -> str:
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding=encoding, newline="\n")
+    render(document, histories, Console(file=file, width=width, force_terminal=True, color_system="truecolor"))
+    file.flush()
+    return raw.getvalue().decode(encoding)
+
+
+def plain(text: str) -> str:
+    """Without the styles that rich itself puts in."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def saying(text: str) -> tuple[Result, dict[str, History]]:
+    """A failing result in which everything that can come from a compactor is this text."""
+    events = [
+        (0, EventType.INVOKE, "append", {"turn": {"id": text, "speaker": text, "text": text}, "facts": []}),
+        (0, EventType.OK, "append", text),
+        (1, EventType.INVOKE, text, {text: [text], "token": text}),
+        (1, EventType.OK, text, {"kind": text, "text": text, "reason": text, "covered": [text]}),
+        (1, EventType.INVOKE, "live", None),
+        (1, EventType.OK, "live", [{"id": text, "kind": text, "text": text}, {"kind": "raw", "turn": text}]),
+        (1, EventType.INVOKE, "summarise", {"messages": [text, text]}),
+        (1, EventType.FAIL, "summarise", None),
+        (1, EventType.OK, "get", {"kind": "found", "text": text}),
+    ]
+    told = history((Append(turn=Turn(id=text, speaker=text, text=text)), Probe()), events, rule="REC-1", error=text)
+    found = Failure(rule="REC-1", sentence=text, fact=text, event=3)
+    document = result(
+        compactor=text,
+        version=text,
+        verdicts=[
+            verdict("REC-1", VerdictKind.FAIL, text),
+            verdict("EPO-1", VerdictKind.VACUOUS, text),
+            verdict("ANC-1", VerdictKind.NOT_OBSERVABLE, text),
+        ],
+        failures=[failure(found, history="h", replay=text)],
+        seconds=1,
+        seed=0,
+        stderr=text,
+        irreversible=text,
+    )
+    return document, {"h": told}
+
+
+class Page(HTMLParser):
+    """What a page consists of."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(source)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        if tag not in {"meta", "link", "rect", "line", "path"}:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text += data
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(f"a comment: {data}")
+
+
+ORDINARY = Page(report.html(*failing(stderr="words")))
+
+
+@settings(max_examples=50, deadline=None)
+@given(ANY_TEXT)
+@example(HOSTILE[0])
+@example(HOSTILE[1])
+@example(HOSTILE[2])
+@example(HOSTILE[3])
+@example(HOSTILE[6])
+def test_html_holds_any_text_as_text_only(text: str) -> None:
+    source = report.html(*saying(text))
+    page = Page(source)
+
+    assert page.open == []
+    assert set(page.tags) <= set(ORDINARY.tags)
+    assert {(tag, name) for tag, name, _ in page.attributes} <= {(tag, name) for tag, name, _ in ORDINARY.attributes}
+    assert all(value.startswith(("#", "data:,")) for _, name, value in page.attributes if name == "href")
+    assert all(character.isprintable() or character == "\n" or character == "\t" for character in source)
+    squeezed = "".join(page.text.split())
+    assert "".join(visible(" ".join(text.split())).split()) in squeezed
+
+
+@settings(max_examples=50, deadline=None)
+@given(ANY_TEXT)
+@example(HOSTILE[5])
+@example(HOSTILE[4])
+def test_terminal_receives_no_sequence_and_reads_no_markup_of_a_compactor(text: str) -> None:
+    output = plain(on_terminal(*saying(text)))
+
+    assert all(character.isprintable() or character == "\n" for character in output)
+    wanted = "".join(visible(" ".join(text.split())).split())
+    assert wanted in "".join(output.split())
+
+
+@settings(max_examples=50, deadline=None)
+@given(ANY_TEXT)
+@example(HOSTILE[6])
+@example(HOSTILE[3])
+def test_junit_is_xml_and_holds_any_text_as_text_only(text: str) -> None:
+    root = ET.fromstring(junit(saying(text)[0]))
+    case = next(each for each in root.iter("testcase") if each.get("name", "").startswith("REC-1 "))
+    found = case.find("failure")
+
+    assert {each.tag for each in root.iter()} <= {
+        "testsuites", "testsuite", "properties", "property", "testcase", "failure", "skipped", "system-err",
+    }  # fmt: skip
+    assert found is not None
+    assert found.get("message") == visible(text, lines=False)
+    assert visible(text) in (found.text or "")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_terminals_that_know_only_ascii_get_only_ascii(text: str) -> None:
+    assert on_terminal(*saying(text), encoding="ascii").isascii()
+
+
+def test_terminal_says_verdict_ladder_rules_and_failures_within_100_columns() -> None:
+    output = plain(on_terminal(*failing(noise=30)))
+    flat = " ".join(output.split())
+
+    assert max(map(len, output.splitlines())) <= 100
+    assert output.startswith("forgetful 0.3.1  2 rules failed, no level reached\n")
+    assert "Of 60 rules 8 held, 2 failed, and 50 could not be decided (48 have no checker yet)." in output
+    assert "3 anchored blocked by 1 failed: ANC-1, 12 untested" in flat
+    assert all(family.title in output for family in FAMILIES.values())
+    assert "1✗ 2✓ 3· 4·" in flat
+    assert "EPO-1 vacuous the compactor has no key-recycling" in flat
+    assert "ANC-1 No unanchored eviction" in flat
+    assert "✗ evict: committed (ANC-1 is broken here)" in flat
+    assert "2-34 append 33 turns that say nothing of it" in flat
+    assert "replay anchorhold replay histories/ANC-1.jsonl" in flat
+
+
+def test_terminal_says_that_nothing_failed_and_what_holds_the_next_level_back() -> None:
+    output = plain(on_terminal(conforming(), {}))
+
+    assert output.startswith("reference 0.1.0  level 3 of 5: anchored\n")
+    assert "4 evidential blocked by 11 untested" in " ".join(output.split())
+
+
+def test_terminal_and_page_of_an_adapter_that_did_not_work_give_no_verdict() -> None:
+    document = broken(compactor="cmd:x", error="it died at start: run it by hand", seconds=1, seed=0, stderr="boom\n")
+    output = plain(on_terminal(document, {}))
+    page = Page(report.html(document, {}))
+
+    for text in (output, page.text):
+        assert "no verdict" in text
+        assert "it died at start: run it by hand" in text
+        assert "boom" in text
+        assert "ANC" not in text
+        assert "level" not in text
+
+
+def test_page_needs_nothing_from_elsewhere() -> None:
+    source = report.html(*failing())
+    page = Page(source)
+
+    assert not re.search(r"https?:|url\(|@import|//[a-z]", source)
+    assert "script" not in page.tags
+    assert {name for _, name, _ in page.attributes} & {"src", "srcset", "xlink:href"} == set()
+    assert "default-src 'none'" in source
+
+
+def test_page_shows_every_rule_with_its_text_and_every_anchor_leads_somewhere() -> None:
+    page = Page(report.html(*failing()))
+    ids = [value for _, name, value in page.attributes if name == "id"]
+    text = " ".join(page.text.split())
+
+    assert len(ids) == len(set(ids))
+    assert {value[1:] for _, name, value in page.attributes if name == "href" and value[0] == "#"} <= set(ids)
+    for rule in RULES.values():
+        assert rule.id in ids
+        assert rule.statement.replace("`", "") in text
+
+
+def test_page_draws_each_failure_and_marks_where_it_shows() -> None:
+    document, histories = failing(noise=30)
+    source = report.html(document, histories)
+    page = Page(source)
+
+    assert page.tags.count("svg") == len(document.failures) == 2
+    assert page.tags.count("rect") >= 2
+    assert source.count('class="here"') == 2
+    assert FACT in page.text
+    assert "append 33 times: nothing about this" in page.text
+    assert "evict: committed (rule broken here)" in page.text
+
+
+def test_a_read_that_failed_is_told_even_where_it_does_not_mention_the_fact() -> None:
+    _, histories = failing()
+
+    lines = tell(histories["histories/REC-1.jsonl"], fact="7443", event=3)
+
+    remarks = [remark.text for line in lines for remark in line.remarks]
+    assert "reconstitute: may or may not have happened: TimeoutError: no answer in 5 s" in remarks
+
+
+def test_a_history_that_is_not_at_hand_is_said_so() -> None:
+    document, _ = failing()
+
+    assert "The history is not at hand: histories/ANC-1.jsonl" in Page(report.html(document, {})).text
+    assert "the history is not at hand: histories/ANC-1.jsonl" in on_terminal(document, {})
+
+
+def test_junit_passes_only_what_passed() -> None:
+    document, _ = failing(stderr="noise")
+    root = ET.fromstring(junit(document))
+    cases = {case.get("name", "").split()[0]: case for case in root.iter("testcase")}
+
+    assert list(cases) == list(RULES)
+    assert cases["EPO-2"].find("*") is None
+    for rule, found in document.rules.items():
+        children = [child.tag for child in cases[rule]]
+        assert children == {"pass": [], "fail": ["failure"]}.get(found.verdict.value, ["skipped"])
+    skipped = cases["EPO-1"].find("skipped")
+    assert skipped is not None
+    assert skipped.get("message") == "vacuous (counts as held): the compactor has no key-recycling"
+    told = cases["ANC-1"].find("failure")
+    assert told is not None
+    assert "anchorhold replay histories/ANC-1.jsonl" in (told.text or "")
+    suite = root.find("testsuite")
+    assert suite is not None
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["60", "2", "0", "51"]
+    assert root.findtext(".//system-err") == "noise"
+
+
+def test_junit_of_an_adapter_that_did_not_work_is_one_error() -> None:
+    root = ET.fromstring(junit(broken(compactor="cmd:x", error="it died", seconds=1, seed=0)))
+
+    assert [case.find("error") is not None for case in root.iter("testcase")] == [True]
+    assert root.get("errors") == "1"
+
+
+def test_write_leaves_three_files_that_agree(tmp_path: Path) -> None:
+    document, histories = failing()
+    written = report.write(tmp_path / "deep" / "down", document, histories)
+
+    assert decode(written.json.read_bytes()) == document
+    assert json.loads(written.json.read_text())["failures"][0]["rule"] == "ANC-1"
+    assert ET.parse(written.junit).getroot().get("failures") == "2"
+    assert written.html.read_text(encoding="utf-8") == report.html(document, histories)

@@ -1,0 +1,296 @@
+"""The SDK and the driver against each other: every operation, the summariser from anywhere, each kind of error."""
+
+import dataclasses
+import enum
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from anchorhold import compactor as suite
+from anchorhold.adapters import anchorhold_sdk as sdk
+from anchorhold.compactor import Mechanism, OperationError, Reply, Settings, Shown, SummariserError
+from anchorhold.load import Loaded, load
+from anchorhold.wire import messages
+from anchorhold.wire.process import Limits, Program
+from anchorhold_spec.vocabulary import (
+    Answer,
+    AnswerKind,
+    CarrierKind,
+    Entry,
+    Item,
+    Outcome,
+    OutcomeKind,
+    Pointer,
+    Tombstone,
+    ToolCall,
+    Turn,
+)
+
+ADAPTER = Path(__file__).with_name("sdk_adapter.py")
+SCHEMA = json.loads((Path(__file__).parents[2] / "conformance/schemas/wire.schema.json").read_text())
+TURNS = [
+    Turn(id="t1", speaker="user", text="first ü\u2028"),
+    Turn(id="t2", speaker="tool", data=b"\xed\xa0\x80\x00\xff", result_of="c1", status="killed"),
+    Turn(
+        id="t3", speaker="assistant", text="", calls=(ToolCall(id="c1", name="ls", arguments='{"a": 1}'),), time=1.5
+    ),
+    Turn(id="t4", speaker="user", text="last", protected=True),
+]
+
+
+def started() -> Loaded:
+    command = [sys.executable, "-S", "-E", str(ADAPTER)]
+    return load("cmd:" + shlex.join(command), limits=Limits(start=20, call=20, stop=5))
+
+
+class Model:
+    def __init__(self, *, fails: bool = False) -> None:
+        self.shown: list[Shown] = []
+        self.fails = fails
+
+    def __call__(self, shown: Shown) -> Reply:
+        self.shown.append(shown)
+        if self.fails:
+            raise SummariserError("rate limit")
+        return Reply(text=f"S{len(self.shown)}", finish="length")
+
+
+def walk(loaded: Loaded, model: Model) -> None:
+    """Use every operation once, and hold each answer against what the adapter is written to give."""
+    compactor = loaded.make()
+    description = compactor.describe()
+    assert description.name == "tests' own"
+    assert description.version == "1.2"
+    assert description.mechanisms == {Mechanism.SUMMARISER}
+    assert description.hidden == {Mechanism.KEY_RECYCLING: "keys are inside"}
+    assert description.crash_points == ("staged", "committed")
+    assert description.operations == set(messages.OPERATIONS)
+
+    settings = Settings(session="a", budget=100, watermark=0.7, horizon=5.0)
+    assert compactor.open(settings, model) == dataclasses.replace(settings, horizon=None)
+    assert [compactor.append(turn) for turn in TURNS] == ["k-t1", "k-t2", "k-t3", "k-t4"]
+    before = compactor.live()
+    assert [(i.id, i.kind, i.text, i.data) for i in before] == [(t.id, "raw", t.text, t.data) for t in TURNS]
+    assert all(type(i) is Item for i in before)
+
+    assert compactor.compact() == Outcome(
+        kind=OutcomeKind.COMMITTED, summary="s0", covered=("t1", "t2"), reason="length"
+    )
+    assert model.shown == [Shown(messages=("Summarise.", "first ü\u2028", ""))]
+    summary, *rest = compactor.live()
+    assert summary == Item(id="s0", kind=CarrierKind.SUMMARY, text="S1", covers=("t1", "t2"), generation=1)
+    assert rest == list(before[2:])
+    assert compactor.pointers() == (
+        Pointer(summary="s0", token="s0/t1", covers=("t1",), key="t1", epoch=1),
+        Pointer(summary="s0", token="s0/t2", covers=("t2",), key="t2", epoch=1),
+    )
+    assert compactor.get("s0/t2") == Answer(
+        kind=AnswerKind.FOUND, data=b"\xed\xa0\x80\x00\xff", carrier="s0", evidence=True
+    )
+    assert compactor.get("nowhere").kind is AnswerKind.FOREIGN
+    assert compactor.search("first") == Answer(kind=AnswerKind.FOUND, text="first ü\u2028", source="t1")
+    assert compactor.reconstitute("job", "target", True) == Answer(
+        kind=AnswerKind.INSUFFICIENT, reason="job.target True", value="v"
+    )
+    assert compactor.manifest("s0") == (Entry(literal="x", source="s0", kind="path", subject="a", attribute="b"),)
+    assert compactor.tombstone("x", "t1", "why").kind is OutcomeKind.COMMITTED
+    assert compactor.tombstones() == (
+        Tombstone(literal="x", source="t1", reason="why", decided_by="suite", time=1.5),
+    )
+    assert compactor.evict("s0/t1") == Outcome(kind=OutcomeKind.REFUSED, reason="gate", facts=("a fact",))
+    compactor.expire(2.5)
+    compactor.reopen()
+    assert compactor.corrupt("s0/t1") is True
+    assert compactor.corrupt("zz") is False
+    compactor.switch("b", "v")
+    assert compactor.status() == "degraded: tests"
+    compactor.append(Turn(id="t5", speaker="user", text="x"))
+    compactor.crash("staged")
+    with pytest.raises(OperationError, match="crashed") as caught:
+        compactor.compact()
+    assert caught.value.definite is False
+    compactor.close()
+
+
+def test_every_operation_comes_through_the_wire_unchanged() -> None:
+    with started() as loaded:
+        walk(loaded, Model())
+        # Once more on the same program: each `open` has a fresh instance of the class.
+        walk(loaded, Model())
+        assert "this goes to standard error" in loaded.stderr
+
+
+def test_every_operation_comes_through_a_class_of_this_process_unchanged() -> None:
+    with load(f"{ADAPTER}:Adapter") as loaded:
+        walk(loaded, Model())
+        walk(loaded, Model())
+
+
+def test_every_message_of_both_sides_is_valid_against_the_committed_schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    requests: list[dict] = []
+    answers: list[dict] = []
+    send, receive = Program.send, Program.receive
+
+    def sent(self: Program, line: bytes, **options: object) -> None:
+        requests.append(json.loads(line))
+        send(self, line, **options)  # type: ignore[arg-type]
+
+    def received(self: Program, **options: object) -> bytes:
+        line = receive(self, **options)  # type: ignore[arg-type]
+        answers.append(json.loads(line))
+        return line
+
+    monkeypatch.setattr(Program, "send", sent)
+    monkeypatch.setattr(Program, "receive", received)
+    with started() as loaded:
+        walk(loaded, Model())
+        compactor = loaded.make()
+        compactor.open(Settings(), Model(fails=True))
+        for turn in TURNS:
+            compactor.append(turn)
+        with pytest.raises(OperationError):
+            compactor.compact()
+        compactor.close()
+
+    def validate(message: dict, definition: str) -> None:
+        schema = {"$ref": f"#/$defs/{definition}", "$defs": SCHEMA["$defs"]}
+        jsonschema.Draft202012Validator(schema).validate(message)
+
+    methods = {}
+    seen = set()
+    for message in requests:
+        if "method" in message:
+            methods[message["id"]] = message["method"]
+            validate(message, f"{message['method']}.request")
+            seen.add(message["method"])
+        else:
+            validate(message, "summarise.response" if "result" in message else "error.response")
+    for message in answers:
+        if "method" in message:
+            validate(message, "summarise.request")
+        elif "error" in message:
+            validate(message, "error.response")
+        else:
+            validate(message, f"{methods[message['id']]}.response")
+    assert seen == set(messages.METHODS)
+    whole = jsonschema.Draft202012Validator(SCHEMA)
+    for message in requests + answers:
+        assert whole.is_valid(message)
+
+
+@pytest.mark.parametrize("way", ["main", "thread", "loop"])
+def test_the_summariser_can_be_called_from_another_thread_or_event_loop(way: str) -> None:
+    model = Model()
+    with started() as loaded:
+        compactor = loaded.make()
+        compactor.open(Settings(branch=way), model)
+        for turn in TURNS:
+            compactor.append(turn)
+
+        assert compactor.compact().kind is OutcomeKind.COMMITTED
+        assert compactor.live()[0].text == "S1"
+        compactor.close()
+
+
+def test_several_summaries_can_be_asked_for_at_once() -> None:
+    model = Model()
+    with started() as loaded:
+        compactor = loaded.make()
+        compactor.open(Settings(branch="many"), model)
+        for turn in TURNS:
+            compactor.append(turn)
+        compactor.compact()
+
+        assert {m for shown in model.shown for m in shown.messages} == {"Summarise.", "first ü\u2028", ""}
+        assert compactor.live()[0].text == "S1 S2 S3"
+        compactor.close()
+
+
+def test_a_failing_summariser_raises_in_the_adapter_and_what_it_lets_out_is_indefinite() -> None:
+    with started() as loaded:
+        compactor = loaded.make()
+        compactor.open(Settings(), Model(fails=True))
+        for turn in TURNS:
+            compactor.append(turn)
+        with pytest.raises(OperationError, match="SummariserError: rate limit") as caught:
+            compactor.compact()
+
+        assert caught.value.definite is False
+        assert len(compactor.live()) == 4
+        compactor.close()
+
+
+@pytest.mark.parametrize("where", ["program", "class"])
+@pytest.mark.parametrize(
+    ("session", "says"), [("raises", "KeyError: 'v'"), ("bad", "CancelledError"), ("exits", "SystemExit: 4")]
+)
+def test_whatever_leaves_the_compactor_is_indefinite(session: str, says: str, where: str) -> None:
+    with started() if where == "program" else load(f"{ADAPTER}:Adapter") as loaded:
+        compactor = loaded.make()
+        compactor.open(Settings(), Model())
+        with pytest.raises(OperationError, match=says) as caught:
+            compactor.switch(session, "v")
+
+        assert caught.value.definite is False
+        assert compactor.live() == ()
+        compactor.close()
+
+
+def test_an_operation_error_says_itself_whether_it_is_definite() -> None:
+    with started() as loaded:
+        compactor = loaded.make()
+        compactor.open(Settings(), Model())
+        compactor.append(TURNS[0])
+        with pytest.raises(OperationError, match="turn t1 is here already") as caught:
+            compactor.append(TURNS[0])
+
+        assert caught.value.definite is True
+        compactor.close()
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [ToolCall, Turn, Settings, Shown, Reply, suite.Description, Item, Pointer, Answer, Entry, Outcome, Tombstone],
+)
+def test_the_sdk_has_the_same_values_as_the_suite(theirs: type) -> None:
+    own = getattr(sdk, theirs.__name__)
+
+    def shape(cls: type) -> list[tuple[str, bool]]:
+        return [
+            (f.name, f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING)
+            for f in dataclasses.fields(cls)
+        ]
+
+    assert shape(own) == shape(theirs)
+
+
+@pytest.mark.parametrize("theirs", [Mechanism, suite.Unit, CarrierKind, OutcomeKind, AnswerKind])
+def test_the_sdk_has_the_same_words_as_the_suite(theirs: type[enum.Enum]) -> None:
+    assert {m.name: m.value for m in getattr(sdk, theirs.__name__)} == {m.name: m.value for m in theirs}
+
+
+def test_the_sdk_has_the_same_operations_params_and_codes_as_the_suite() -> None:
+    assert sdk.OPERATIONS == messages.OPERATIONS
+    for operation in sdk.OPTIONAL:
+        assert sdk.PARAMETERS.get(operation, ()) == messages.METHODS[operation].params.__struct_fields__
+    codes = [name for name, value in vars(messages).items() if name.isupper() and isinstance(value, int)]
+    assert len(codes) == 9
+    for code in codes:
+        assert getattr(sdk, code) == getattr(messages, code)
+
+
+def test_text_with_lone_surrogates_travels_as_bytes() -> None:
+    item = sdk.Item(id="a", kind=sdk.CarrierKind.RAW, text="x\ud800")
+
+    assert sdk.plain(item)["data"] == "eO2ggA=="
+    assert "text" not in sdk.plain(item)
+
+
+@pytest.mark.parametrize("value", [object(), {"a": object()}, [print]])
+def test_what_the_protocol_has_no_form_for_is_the_adapters_fault(value: object) -> None:
+    with pytest.raises(sdk.AdapterError, match="no form"):
+        sdk.plain(value)
