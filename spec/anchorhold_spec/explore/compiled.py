@@ -38,6 +38,14 @@ class CompiledCode:
         self.module.represent(row, 1, self.sense, self._bench.work)
         return tuple(int(word) for word in row[0])
 
+    def warm_up(self) -> None:
+        """Has everything compiled, or read from disk, that a search needs: so that its speed can be told."""
+        from anchorhold_spec.explore.search import Search
+
+        Search(self.prepared, self, threads=1, memory=100_000_000, keep_going=True).look_around()
+        empty = np.full((2, self.storage.SLOT), -1, dtype=np.int64)
+        self.storage.enlarge(empty, empty)
+
     def row(self, packed: Packed) -> Ints:
         """A state as an array of one row."""
         return np.array([packed], dtype=np.int64)

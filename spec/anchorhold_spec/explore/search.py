@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -33,8 +34,34 @@ ROW = (1 << 40) - 1
 """Bits of a row number where a partition's number stands above it."""
 
 
+@dataclass(frozen=True)
+class Mark:
+    """Where a search stood when it began a layer: all that is needed to take it up again from there."""
+
+    counts: tuple[int, ...]
+    bounds: tuple[tuple[int, ...], ...]
+    hits: dict[str, tuple[int, int]]
+    deadlock: tuple[int, int] | None
+    totals: tuple[int, ...]
+    cover: tuple[int, ...]
+    settings: tuple[int, ...]
+
+    @classmethod
+    def of(cls, search: Search) -> Mark:
+        """The search's present state, between two layers."""
+        return cls(
+            counts=tuple(partition.count for partition in search.partitions),
+            bounds=tuple(tuple(partition.bounds) for partition in search.partitions),
+            hits=dict(search.hits),
+            deadlock=search.deadlock,
+            totals=tuple(sum(int(bench.totals[i]) for bench in search.benches) for i in range(2)),
+            cover=search.cover,
+            settings=tuple(search.benches[0].settings.tolist()),
+        )
+
+
 class Search:
-    """One search; it can be written to a file between layers and taken up again."""
+    """One search; it can be written to a file and taken up again from the beginning of the last layer."""
 
     def __init__(
         self,
@@ -46,7 +73,7 @@ class Search:
         keep_going: bool = False,
         limit: int | None = None,
         watcher: Watcher | None = None,
-        after_layer: Callable[[Search], None] | None = None,
+        between: Callable[[Search], None] | None = None,
     ) -> None:
         self.prepared = prepared
         self.code = code
@@ -55,7 +82,7 @@ class Search:
         self.keep_going = keep_going
         self.limit = limit
         self._watcher = watcher
-        self._after_layer = after_layer
+        self._between = between
         words = prepared.layout.words
         rows = max(memory // (8 * words) // PARTITIONS, 4096)
         self.partitions = [
@@ -66,7 +93,7 @@ class Search:
         self.hits: dict[str, tuple[int, int]] = {}
         """Partition and row of the first state for each property that was broken or met."""
         self.deadlock: tuple[int, int] | None = None
-        self.started = False
+        self.mark: Mark | None = None
 
     # Figures
 
@@ -79,6 +106,12 @@ class Search:
     def transitions(self) -> int:
         """How many steps were taken."""
         return sum(int(bench.totals[0]) for bench in self.benches)
+
+    @property
+    def cover(self) -> tuple[int, ...]:
+        """How often each action happened, in the order of the generated code."""
+        actions = len(self.prepared.source.order)
+        return tuple(sum(int(bench.cover[i]) for bench in self.benches) for i in range(actions))
 
     @property
     def depth(self) -> int:
@@ -107,14 +140,15 @@ class Search:
         stopped: str | None = None
         pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         try:
-            if not self.started:
+            if self.mark is None:
                 self._begin()
             while any(partition.count > partition.bounds[-1] for partition in self.partitions):
+                self.mark = Mark.of(self)
+                if self._between is not None:
+                    self._between(self)
                 self._layer(pool)
                 if self._broken(self._violable()):
                     break
-                if self._after_layer is not None:
-                    self._after_layer(self)
         except OutOfMemory as problem:
             stopped = str(problem)
         except _TooMany as problem:
@@ -129,6 +163,11 @@ class Search:
             settle(self)
         return self._found(stopped, complete)
 
+    def look_around(self) -> None:
+        """Expands the first states and nothing more."""
+        self._begin()
+        self._layer(None)
+
     def _begin(self) -> None:
         first = np.array(self.prepared.start, dtype=np.int64)
         bench = self.benches[0]
@@ -136,7 +175,6 @@ class Search:
         for row in range(first.shape[0]):
             home = int(self.code.storage.mix(first, row)) & (PARTITIONS - 1)
             self.partitions[home].add(first[row : row + 1].copy(), 1, self.allowance)
-        self.started = True
 
     def _violable(self) -> set[str]:
         machine = self.prepared.machine
@@ -272,7 +310,6 @@ class Search:
         raise AssertionError("every state but the first ones was found by a step from the layer before")
 
     def _found(self, stopped: str | None, complete: bool) -> Found:
-        cover = sum((bench.cover for bench in self.benches[1:]), self.benches[0].cover.copy())
         return Found(
             states=self.states,
             transitions=self.transitions,
@@ -280,7 +317,7 @@ class Search:
             layers=self.layers,
             stopped=stopped,
             complete=complete,
-            fired={name: int(cover[i]) for i, name in enumerate(self.prepared.source.order)},
+            fired=dict(zip(self.prepared.source.order, self.cover, strict=True)),
             hits={name: self.path(place) for name, place in self.hits.items()},
             deadlocks=sum(int(bench.totals[1]) for bench in self.benches),
             deadlock=None if self.deadlock is None else self.path(self.deadlock),
