@@ -33,6 +33,7 @@ from anchorhold_spec.language import (
     Not,
     Or,
     Relation,
+    SortKind,
     Succ,
     SwitchIs,
     Symbol,
@@ -40,7 +41,7 @@ from anchorhold_spec.language import (
     Update,
     Var,
 )
-from anchorhold_spec.language.walk import free_names, nodes
+from anchorhold_spec.language.walk import free_names, nodes, same
 from anchorhold_spec.run import Table
 
 Env = Mapping[str, str]
@@ -104,12 +105,12 @@ class Body:
         self._count += 1
         return f"{prefix}{self._count}"
 
-    def text(self, header: str) -> list[str]:
-        """The function: header, the words and settings that it reads, its lines."""
+    def text(self, header: str, *, entry: bool = False) -> list[str]:
+        """The function: header, the words and settings that it reads, its lines. `entry`: Python calls it too."""
         loads = [f"w{word} = src[row, {word}]" for word in sorted(self._words)]
         loads += [f"v{word} = out[{self._after}, {word}]" for word in sorted(self._next_words)]
         loads += [f"c{i} = cfg[{i}]" for i in sorted(self._settings)]
-        return ["@jit", f"{header}:", *(STEP + load for load in loads), *(self._lines or [STEP + "pass"])]
+        return ["@jit" if entry else "@inner", f"{header}:", *(STEP + load for load in loads), *(self._lines or [STEP + "pass"])]
 
     # Reading
 
@@ -232,7 +233,8 @@ class Body:
             case Atom(relation=relation, arguments=arguments, primed=primed):
                 return f"({self.raw(relation, [self.term(each, env) for each in arguments], primed=primed)} != 0)"
             case Defined(app=app):
-                return f"({self.term(app, env)} >= 0)"
+                arguments = [self.term(each, env) for each in app.arguments]
+                return f"({self.raw(app.function, arguments, primed=app.primed)} != 0)"
             case Eq(left=left, right=right):
                 both = _may_be_undefined(left) and _may_be_undefined(right)
                 return self._comparison(left, right, env, "{0} == {1}", check=both)
@@ -249,6 +251,12 @@ class Body:
             case And(parts=parts):
                 return f"({' and '.join(self._expression(part, env) for part in parts) or 'True'})"
             case Or(parts=parts):
+                if (one_of := _one_of(parts)) is not None:
+                    # One test of a bit for several values: less to compile, and nothing to mispredict.
+                    term, values = one_of
+                    shift = f"{self.term(term, env)} + 1" if _may_be_undefined(term) else self.term(term, env)
+                    mask = sum(1 << (value + _may_be_undefined(term)) for value in values)
+                    return f"((({mask} >> ({shift})) & 1) != 0)"
                 return f"({' or '.join(self._expression(part, env) for part in parts) or 'False'})"
             case Implies(left=premise, right=conclusion):
                 return f"(not {self._expression(premise, env)} or {self._expression(conclusion, env)})"
@@ -473,6 +481,25 @@ def conjuncts(formula: Formula) -> list[Formula]:
             return [ForAll(variables, Not(body))]
         case _:
             return [formula]
+
+
+def _one_of(parts: Sequence[Formula]) -> tuple[Term, set[int]] | None:
+    """`term == a | term == b | …` with constants that fit into one word of bits."""
+    if len(parts) < 2:
+        return None
+    values: set[int] = set()
+    first: Term | None = None
+    for part in parts:
+        if not isinstance(part, Eq) or not isinstance(part.right, Const) or part.right.index >= WORD - 2:
+            return None
+        if part.right.sort.kind is not SortKind.ENUM or len(part.right.sort.values) >= WORD - 2:
+            return None
+        if first is None:
+            first = part.left
+        elif not same(first, part.left):
+            return None
+        values.add(part.right.index)
+    return None if first is None else (first, values)
 
 
 def _may_be_undefined(term: Term) -> bool:

@@ -14,7 +14,7 @@ from anchorhold_spec.explore.config import Config, config_of
 from anchorhold_spec.explore.emit import Body, Env, Tables, Test
 from anchorhold_spec.explore.layout import Layout, lay_out
 from anchorhold_spec.explore.symmetry import NONE, Symmetry, canonical_code
-from anchorhold_spec.language import Action, Formula, Machine
+from anchorhold_spec.language import Action, Formula, Machine, Transition
 from anchorhold_spec.run import Table
 
 _CUT = "# ---- below this line"
@@ -78,7 +78,7 @@ def generate(
         constants |= code.constants
         scratch = (code.rows, code.columns)
     else:
-        functions += ["@jit", "def canonical(rows, i, sense, work):", "    return 0"]
+        functions += ["@inner", "def canonical(rows, i, sense, work):", "    return 0"]
     header = [
         f'"""{machine.name} at {dict(universe)}: generated, not to be edited."""',
         "",
@@ -147,7 +147,7 @@ class _Writer:
             lines += self._closed(f"trigger_{i}", progress.trigger)
             lines += self._closed(f"goal_{i}", progress.goal)
         if self.machine.may_rest is None:
-            lines += ["@jit", "def may_rest(src, row, cfg):", "    return False", "", ""]
+            lines += ["@inner", "def may_rest(src, row, cfg):", "    return False", "", ""]
         else:
             lines += self._closed("may_rest", self.machine.may_rest)
         lines += self._dispatch("trigger")
@@ -227,19 +227,26 @@ class _Writer:
         body.line("n = 0")
         body.line("cover[ACTIONS] = 0")
         for i, action in enumerate(self.actions):
-            body.line("m0 = n")
+            body.line(f"m{i} = n")
             body.line(f"n = act_{i}(src, row, cfg, out, label, n)")
-            body.line(f"cover[{i}] += n - m0")
-            for j, transition in enumerate(self.machine.transitions):
-                if transition.on is None or action.name in transition.on:
-                    bit = body.bit(self.config.watched(transition.name))
-                    with body.block(f"if {bit}"), body.block("for m in range(m0, n)"):
-                        with body.block(f"if not transition_{j}(src, row, out, m, cfg)"):
-                            self._raise(body, len(self.machine.invariants) + j)
+            body.line(f"cover[{i}] += n - m{i}")
             if not action.fault:
                 body.line("cover[ACTIONS] = n")
+        body.line(f"m{len(self.actions)} = n")
+        for j, transition in enumerate(self.machine.transitions):
+            with body.block(f"if {body.bit(self.config.watched(transition.name))}"):
+                for first, last in self._spans(transition):
+                    with body.block(f"for m in range(m{first}, m{last})"):
+                        with body.block(f"if not transition_{j}(src, row, out, m, cfg)"):
+                            self._raise(body, len(self.machine.invariants) + j)
         body.line("return n")
-        return [*body.text("def successors(src, row, cfg, out, label, cover, flags)"), "", ""]
+        return [*body.text("def successors(src, row, cfg, out, label, cover, flags)", entry=True), "", ""]
+
+    def _spans(self, transition: Transition) -> list[tuple[int, int]]:
+        """The runs of actions that a two-state property speaks of: where they begin and end."""
+        if transition.on is None:
+            return [(0, len(self.actions))]
+        return [(i, i + 1) for i, action in enumerate(self.actions) if action.name in transition.on]
 
     def _check(self) -> list[str]:
         body = self._body()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from anchorhold_spec.explore.jit import no_prefetch as prefetch
+from anchorhold_spec.explore.jit import plain as inner
 from anchorhold_spec.explore.jit import plain as jit
 from anchorhold_spec.explore.storage_kernels import BATCH, finger, mix
 
@@ -55,7 +56,7 @@ def insert(states: Any, count: int, table: Any, rows: Any, start: int, stop: int
     return count
 
 
-@jit
+@inner
 def put(table: Any, rows: Any, i: int) -> None:
     """Enters a row that is not in the table."""
     mask = table.shape[0] - 1

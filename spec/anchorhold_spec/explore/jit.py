@@ -25,6 +25,17 @@ def compiling() -> Code:
     return compiler
 
 
+def inlining() -> Code:
+    """The compiler for functions that only compiled code calls: without the wrappers that Python would need, which
+    take longer to compile than what they wrap. Raises ImportError without numba."""
+    import numba
+
+    compiler: Code = numba.njit(
+        cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )
+    return compiler
+
+
 def available() -> bool:
     """Whether there is a compiler here."""
     from importlib.util import find_spec

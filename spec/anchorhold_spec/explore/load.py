@@ -32,7 +32,7 @@ def cache_directory() -> Path:
 def load_plain(source: Source) -> ModuleType:
     """The code, not compiled: for debugging, and where there is no compiler. The loops over arrays are left out."""
     module = ModuleType("anchorhold_explored_plain")
-    vars(module).update(jit=plain, constant=tuple)
+    vars(module).update(jit=plain, inner=plain, constant=tuple)
     exec(compile(source.text, f"<{source.machine.name}>", "exec"), vars(module))  # noqa: S102 - own text
     return module
 
@@ -42,9 +42,10 @@ def load_compiled(source: Source, directory: Path | None = None) -> tuple[Module
     directory = cache_directory() if directory is None else directory
     header = [
         "import numpy as np",
-        "from anchorhold_spec.explore.jit import compiling",
+        "from anchorhold_spec.explore.jit import compiling, inlining",
         "",
         "jit = compiling()",
+        "inner = inlining()",
         "",
         "",
         "def constant(values):",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from anchorhold_spec.explore.jit import plain as inner
 from anchorhold_spec.explore.jit import plain as jit
 from anchorhold_spec.explore.storage_kernels import find, mix
 
@@ -50,7 +51,7 @@ def canonical(rows: Any, i: int, sense: int, work: Any) -> None:
 # ---- below this line: copied, with `jit`, the constants and the functions above defined by the generated module
 
 
-@jit
+@inner
 def equal(rows: Any, i: int, others: Any, j: int) -> bool:
     """Two rows hold one state."""
     for w in range(WORDS):

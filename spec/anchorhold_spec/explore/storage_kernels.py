@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from anchorhold_spec.explore.jit import plain as inner
 from anchorhold_spec.explore.jit import plain as jit
 
 WORDS = 1
@@ -44,13 +45,13 @@ def mix(rows: Any, i: int) -> int:
     return np.int64((h ^ (h >> LAST)) >> TWO)
 
 
-@jit
+@inner
 def finger(h: int) -> int:
     """The 31 bits of a hash that a table keeps; other bits choose the partition."""
     return (h >> 17) & 0x7FFFFFFF
 
 
-@jit
+@inner
 def same(states: Any, row: int, rows: Any, i: int) -> bool:
     """Two rows hold one state."""
     for w in range(WORDS):
@@ -59,7 +60,7 @@ def same(states: Any, row: int, rows: Any, i: int) -> bool:
     return True
 
 
-@jit
+@inner
 def find(table: Any, states: Any, rows: Any, i: int) -> int:
     """The row of a state that is in the table, or -1."""
     mask = table.shape[0] - 1

@@ -116,7 +116,7 @@ def all_permutations(layout: Layout, sort: Sort) -> list[tuple[int, ...]]:
 # The canonical form as code -------------------------------------------------------------------------------------
 
 _TEXT = '''
-@jit
+@inner
 def before(work, x, y, sense):
     for k in range({signature}):
         a = work[{first} + k, x]
@@ -126,7 +126,7 @@ def before(work, x, y, sense):
     return False
 
 
-@jit
+@inner
 def better(work, sense):
     for w in range(WORDS):
         a = work[1, w]
@@ -136,7 +136,7 @@ def better(work, sense):
     return False
 
 
-@jit
+@inner
 def canonical(rows, i, sense, work):
     for w in range(WORDS):
         work[0, w] = rows[i, w]
@@ -280,7 +280,7 @@ def _sign(writer: _Writer, sort: Sort) -> int:
     layout = writer.layout
     individuals = layout.individuals(sort)
     lines = writer.lines
-    lines += ["@jit", "def sign(work, p):", f"    for s in range({individuals.start}, {individuals.stop}):"]
+    lines += ["@inner", "def sign(work, p):", f"    for s in range({individuals.start}, {individuals.stop}):"]
     lines += ["        g = 0", "        bits = 0", "        k = 0"]
     total = 0
     for place in layout.places:
@@ -334,7 +334,7 @@ def _sign(writer: _Writer, sort: Sort) -> int:
 def _fill(writer: _Writer) -> None:
     """Writes `fill_in`: the candidate, work[1], from the old row under all new names."""
     lines = writer.lines
-    lines += ["@jit", "def fill_in(work, p):"]
+    lines += ["@inner", "def fill_in(work, p):"]
     for place in writer.layout.places:
         if not place.width or not place.entries:
             continue
