@@ -21,13 +21,14 @@ from anchorhold_spec.explore.api import (
     find_violation,
     violation_of,
 )
-from anchorhold_spec.explore.found import Snapshot
+from anchorhold_spec.explore.found import Snapshot, Watcher
 
 __all__ = [
     "Engine",
     "Exploration",
     "FastMutantExplorer",
     "Snapshot",
+    "Watcher",
     "explore",
     "find_violation",
     "violation_of",

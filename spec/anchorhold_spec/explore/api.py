@@ -14,7 +14,7 @@ from anchorhold_spec.explore.found import Code, Found, Watcher, trace_of
 from anchorhold_spec.explore.prepare import Prepared, prepare
 from anchorhold_spec.explore.uncompiled import PlainCode
 from anchorhold_spec.explore.uncompiled import search as search_uncompiled
-from anchorhold_spec.language import Machine
+from anchorhold_spec.language import Invariant, Machine, Progress, Transition
 from anchorhold_spec.run import GaveUp, GuardId, Trace, Violation
 
 
@@ -168,16 +168,17 @@ def result(
 ) -> Exploration:
     """The exploration that a search's result stands for."""
     machine = prepared.machine
-    violations = [
-        Violation(each.name, each.rules, trace_of(prepared, code, found.hits[each.name]))
-        for each in (*machine.invariants, *machine.progress)
-        if each.name in found.hits
+    violations: list[Violation] = []
+    properties: list[Invariant | Progress | Transition] = [
+        *machine.invariants,
+        *machine.progress,
+        *machine.transitions,
     ]
-    violations += [
-        Violation(each.name, each.rules, trace_of(prepared, code, found.hits[each.name], breaking=each.name))
-        for each in machine.transitions
-        if each.name in found.hits
-    ]
+    for prop in properties:
+        if prop.name in found.hits:
+            breaking = prop.name if isinstance(prop, Transition) else None
+            trace = trace_of(prepared, code, found.hits[prop.name], breaking=breaking)
+            violations.append(Violation(prop.name, prop.rules, trace))
     symmetry = prepared.source.symmetry
     return Exploration(
         machine=machine.name,
@@ -250,9 +251,7 @@ def violation_of(
     if first.complete or first.violation:
         return first.violation
     if compiler and (limit is None or limit > FIRST_LOOK):
-        first = explore(
-            machine, sizes=sizes, switches=switches, dropped=dropped, engine=Engine.COMPILED, limit=limit
-        )
+        first = explore(machine, sizes=sizes, switches=switches, dropped=dropped, engine=Engine.COMPILED, limit=limit)
         if first.complete or first.violation:
             return first.violation
     without = "".join(f" without guard {guard.guard!r} of {guard.action}" for guard in dropped)
@@ -269,6 +268,4 @@ class FastMutantExplorer:
         self, machine: Machine, *, dropped: Sequence[GuardId], sizes: Mapping[str, int] | None = None
     ) -> Mapping[GuardId, Violation | None]:
         """See `run.MutantExplorer`. Raises GaveUp past `limit` states, or where memory ran out."""
-        return {
-            guard: violation_of(machine, sizes=sizes, dropped=(guard,), limit=self.limit) for guard in dropped
-        }
+        return {guard: violation_of(machine, sizes=sizes, dropped=(guard,), limit=self.limit) for guard in dropped}

@@ -59,9 +59,12 @@ class Config:
 
 def config_of(machine: Machine) -> Config:
     """The positions for a machine."""
-    properties = (*machine.invariants, *machine.transitions, *machine.sometimes)
     return Config(
         tuple(GuardId(action.name, guard.name) for action in machine.actions for guard in action.guards),
-        tuple(each.name for each in properties),
+        (
+            *(each.name for each in machine.invariants),
+            *(each.name for each in machine.transitions),
+            *(each.name for each in machine.sometimes),
+        ),
         {switch.name: switch.values for switch in machine.switches},
     )

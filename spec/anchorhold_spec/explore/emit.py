@@ -110,7 +110,12 @@ class Body:
         loads = [f"w{word} = src[row, {word}]" for word in sorted(self._words)]
         loads += [f"v{word} = out[{self._after}, {word}]" for word in sorted(self._next_words)]
         loads += [f"c{i} = cfg[{i}]" for i in sorted(self._settings)]
-        return ["@jit" if entry else "@inner", f"{header}:", *(STEP + load for load in loads), *(self._lines or [STEP + "pass"])]
+        return [
+            "@jit" if entry else "@inner",
+            f"{header}:",
+            *(STEP + load for load in loads),
+            *(self._lines or [STEP + "pass"]),
+        ]
 
     # Reading
 
@@ -233,8 +238,8 @@ class Body:
             case Atom(relation=relation, arguments=arguments, primed=primed):
                 return f"({self.raw(relation, [self.term(each, env) for each in arguments], primed=primed)} != 0)"
             case Defined(app=app):
-                arguments = [self.term(each, env) for each in app.arguments]
-                return f"({self.raw(app.function, arguments, primed=app.primed)} != 0)"
+                cell = [self.term(each, env) for each in app.arguments]
+                return f"({self.raw(app.function, cell, primed=app.primed)} != 0)"
             case Eq(left=left, right=right):
                 both = _may_be_undefined(left) and _may_be_undefined(right)
                 return self._comparison(left, right, env, "{0} == {1}", check=both)
@@ -354,14 +359,14 @@ class Body:
             if not variables:
                 inner(env, loops)
                 return
-            variable, test = self._pick(variables, waiting, env)
+            variable, definition = self._pick(variables, waiting, env)
             rest = [each for each in variables if each is not variable]
-            left = [each for each in waiting if each is not test]
+            left = [each for each in waiting if each is not definition]
             name = self.fresh("x")
             bound = {**env, variable.name: name}
             individuals = self._layout.individuals(variable.sort)
-            if test is not None and test.dropped is None:
-                value, certain = self._value(test.formula, variable, env)
+            if definition is not None and definition.dropped is None:
+                value, certain = self._value(definition.formula, variable, env)
                 self.line(f"{name} = {value}")
                 with ExitStack() as inside:
                     if not certain:
@@ -370,8 +375,8 @@ class Body:
                     self.choose(rest, left, bound, inner, stop=stop, loops=loops)
                 return
             header = f"for {name} in range({individuals.start}, {individuals.stop})"
-            if test is not None:
-                header = f"for {name} in range({self._range(test, variable, env)})"
+            if definition is not None:
+                header = f"for {name} in range({self._range(definition, variable, env)})"
             with self.block(header):
                 self.choose(rest, left, bound, inner, stop=stop, loops=loops + 1)
             if stop is not None and loops:

@@ -114,9 +114,7 @@ def template(name: str) -> str:
 class _Writer:
     """Writes all functions of a machine."""
 
-    def __init__(
-        self, machine: Machine, layout: Layout, config: Config, tables: Tables, *, mutable: bool
-    ) -> None:
+    def __init__(self, machine: Machine, layout: Layout, config: Config, tables: Tables, *, mutable: bool) -> None:
         self.machine = machine
         self.layout = layout
         self.config = config
@@ -201,9 +199,7 @@ class _Writer:
         return [*body.text(f"def {name}(src, row, cfg, out, label, n)"), "", ""]
 
     def _guard_bit(self, action: str, guard: str) -> int:
-        return next(
-            i for i, each in enumerate(self.config.guards) if each.action == action and each.guard == guard
-        )
+        return next(i for i, each in enumerate(self.config.guards) if each.action == action and each.guard == guard)
 
     def _label(self, action: Action, env: Env) -> str:
         text = ""
@@ -236,9 +232,9 @@ class _Writer:
         for j, transition in enumerate(self.machine.transitions):
             with body.block(f"if {body.bit(self.config.watched(transition.name))}"):
                 for first, last in self._spans(transition):
-                    with body.block(f"for m in range(m{first}, m{last})"):
-                        with body.block(f"if not transition_{j}(src, row, out, m, cfg)"):
-                            self._raise(body, len(self.machine.invariants) + j)
+                    broken = f"if not transition_{j}(src, row, out, m, cfg)"
+                    with body.block(f"for m in range(m{first}, m{last})"), body.block(broken):
+                        self._raise(body, len(self.machine.invariants) + j)
         body.line("return n")
         return [*body.text("def successors(src, row, cfg, out, label, cover, flags)", entry=True), "", ""]
 

@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
 
-from anchorhold_spec.language import Function, Machine, Relation, Sort, Symbol
+from anchorhold_spec.language import Machine, Relation, Sort, Symbol
 from anchorhold_spec.run import Instance, State, Table
 
 WORD = 62
@@ -164,16 +163,13 @@ def _shape(machine: Machine, universe: Mapping[str, int], symbol: Symbol) -> Pla
     if isinstance(symbol, Relation):
         values = 2
     else:
-        function = cast(Function, symbol)
-        partial = function.partial
+        partial = symbol.partial
         # Individuals of a part are stored by their parent's indices: nothing to add or take away when reading.
-        values = machine.individuals(function.result, universe).stop + partial
+        values = machine.individuals(symbol.result, universe).stop + partial
     width = (values - 1).bit_length() if values > 1 else 0
     dims = tuple(len(each) for each in ranges)
     return Place(symbol, dims, tuple(each.start for each in ranges), width, partial, 0, 0, 1)
 
 
 def _at(shape: Place, word: int, shift: int, per_word: int) -> Place:
-    return Place(
-        shape.symbol, shape.dims, shape.offsets, shape.width, shape.partial, word, shift, per_word
-    )
+    return Place(shape.symbol, shape.dims, shape.offsets, shape.width, shape.partial, word, shift, per_word)

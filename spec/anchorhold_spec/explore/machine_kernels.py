@@ -54,10 +54,11 @@ def canonical(rows: Any, i: int, sense: int, work: Any) -> None:
 @inner
 def equal(rows: Any, i: int, others: Any, j: int) -> bool:
     """Two rows hold one state."""
+    same = True
     for w in range(WORDS):
         if rows[i, w] != others[j, w]:
-            return False
-    return True
+            same = False
+    return same
 
 
 @jit

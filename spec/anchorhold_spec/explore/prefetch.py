@@ -10,7 +10,7 @@ from numba.extending import intrinsic
 
 
 @intrinsic
-def prefetch(typing_context: Any, array: Any, position: Any) -> Any:
+def prefetch(_typing: Any, array: Any, position: Any) -> Any:
     """Fetches the entry at a position of a contiguous array (counted in entries) to be written."""
     signature = types.void(array, position)
 
@@ -18,7 +18,7 @@ def prefetch(typing_context: Any, array: Any, position: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         byte = ir.IntType(8).as_pointer()
         number = ir.IntType(32)
-        function = cgutils.get_or_insert_function(
+        function = cgutils.get_or_insert_function(  # type: ignore[no-untyped-call]
             builder.module,
             ir.FunctionType(ir.VoidType(), [byte, number, number, number]),
             "llvm.prefetch.p0i8",

@@ -1,4 +1,4 @@
-"""What is to be explored, made ready: sizes, switches and guards left out checked, code generated, first states packed."""
+"""What is to be explored, made ready: what was asked for is checked, code generated, first states packed."""
 
 from __future__ import annotations
 

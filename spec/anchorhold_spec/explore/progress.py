@@ -68,7 +68,9 @@ def _in_order(search: Search) -> tuple[Ints, Ints]:
     """All states, layer after layer; and for each run of them: where it begins, its partition, its first row."""
     extra = search.states * 8 * (search.code.words + 2)
     if search.used + extra > search.memory:
-        raise OutOfMemory(f"out of memory: {extra / 1e9:.2f} GB needed for progress besides {search.used / 1e9:.2f} GB")
+        raise OutOfMemory(
+            f"out of memory: {extra / 1e9:.2f} GB needed for progress besides {search.used / 1e9:.2f} GB"
+        )
     pieces: list[Ints] = []
     places: list[tuple[int, int, int]] = []
     start = 0

@@ -85,9 +85,7 @@ class Search:
         self._between = between
         words = prepared.layout.words
         rows = max(memory // (8 * words) // PARTITIONS, 4096)
-        self.partitions = [
-            Partition(code.storage, words, rows=rows, slots=1024) for _ in range(PARTITIONS)
-        ]
+        self.partitions = [Partition(code.storage, words, rows=rows, slots=1024) for _ in range(PARTITIONS)]
         self.benches = [Bench.make(prepared).with_buffers(PARTITIONS, BUFFER) for _ in range(threads)]
         self.allowance = Allowance(memory)
         self.hits: dict[str, tuple[int, int]] = {}
@@ -178,7 +176,7 @@ class Search:
 
     def _violable(self) -> set[str]:
         machine = self.prepared.machine
-        return {each.name for each in (*machine.invariants, *machine.transitions)}
+        return {each.name for each in machine.invariants} | {each.name for each in machine.transitions}
 
     def _broken(self, names: Iterable[str]) -> bool:
         return not self.keep_going and any(name in self.hits for name in names)

@@ -30,7 +30,7 @@ TWO = np.uint64(2)
 
 
 @jit
-def mix(rows: Any, i: int) -> int:
+def mix(rows: Any, i: int) -> Any:
     """Hash of a row, 62 bits.
 
     Unsigned, because signed numbers are compiled on the promise that they do not overflow: two callers of one
@@ -54,14 +54,15 @@ def finger(h: int) -> int:
 @inner
 def same(states: Any, row: int, rows: Any, i: int) -> bool:
     """Two rows hold one state."""
+    equal = True
     for w in range(WORDS):
         if states[row, w] != rows[i, w]:
-            return False
-    return True
+            equal = False
+    return equal
 
 
 @inner
-def find(table: Any, states: Any, rows: Any, i: int) -> int:
+def find(table: Any, states: Any, rows: Any, i: int) -> Any:
     """The row of a state that is in the table, or -1."""
     mask = table.shape[0] - 1
     f = finger(mix(rows, i))

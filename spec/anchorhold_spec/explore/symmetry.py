@@ -115,7 +115,7 @@ def all_permutations(layout: Layout, sort: Sort) -> list[tuple[int, ...]]:
 
 # The canonical form as code -------------------------------------------------------------------------------------
 
-_TEXT = '''
+_TEXT = """
 @inner
 def before(work, x, y, sense):
     for k in range({signature}):
@@ -150,7 +150,7 @@ def canonical(rows, i, sense, work):
                 work[2, w] = work[1, w]
     for w in range(WORDS):
         rows[i, w] = work[2, w]
-'''
+"""
 
 _SORT = """        sign(work, p)
         for part in range({parts}):
