@@ -1,5 +1,6 @@
 """Reading 3 finds what reading 1 finds: states, steps, shortest runs, verdicts; compiled or not, reduced or not."""
 
+import re
 from dataclasses import replace
 from itertools import permutations, product
 from math import perm
@@ -242,14 +243,14 @@ def test_symmetry_gives_as_many_states_as_the_full_run_has_orbits(machine, sizes
             assert_breaks(violation)
 
 
-def test_a_wrong_canonical_form_is_seen_by_least_and_greatest():
-    # Kept honest: keys renamed the wrong way round, as slips in such code go, give other numbers of orbits.
+def test_a_wrong_canonical_form_is_seen_by_counting_orbits():
+    # Kept honest: where a function's values keep their old names, as slips in such code go, the number is another.
     sizes = {"spans": 2, "keys": 3, "epochs": 1}
     prepared = prepare(load("release-race"), sizes=sizes, symmetry=True)
     text = prepared.source.text
-    assert "+ 1" in text
-    assert " TO_0[" in text
-    slip = replace(prepared, source=replace(prepared.source, text=text.replace(" TO_0[", " FROM_0[")))
+    wrong = re.sub(r"v = TO_0\[.*", "v = v", text)
+    assert wrong != text
+    slip = replace(prepared, source=replace(prepared.source, text=wrong))
     states = reachable(prepare(load("release-race"), sizes=sizes))
 
     def orbits(code: PlainCode) -> list[int]:
@@ -257,7 +258,7 @@ def test_a_wrong_canonical_form_is_seen_by_least_and_greatest():
 
     right = len({min(images(prepared, state, prepared.source.symmetry.used)) for state in states})
     assert orbits(PlainCode(prepared)) == [right, right]
-    assert orbits(PlainCode(slip)) != [right, right]
+    assert right not in orbits(PlainCode(slip))
 
 
 def test_individuals_that_given_data_tells_apart_are_not_exchanged():
@@ -445,7 +446,15 @@ def test_walks_with_one_seed_are_the_same_walks_and_end_where_something_breaks(e
 
 
 def test_walks_see_what_a_step_breaks():
-    found = walk(parts_and_rigid_data(), walks=50, seed=1, engine=Engine.UNCOMPILED)
+    m = MachineBuilder("lamp", "", rules={"ODD-1"}, alphabet=())
+    lamp = m.sort("lamp")
+    lit = m.rel("lit", lamp)
+    a = lamp("a")
+    m.action("press", a, doc="", updates=[lit(a).becomes(~lit(a))])
+    m.transition("stays lit", forall(a, lit(a) >> lit(a).next), rules=["ODD-1"])
+    m.instance("small", lamps=2)
+
+    found = walk(m.build(), walks=5, seed=1, engine=Engine.UNCOMPILED)
 
     assert found.violation is not None
     assert_breaks(found.violation)
