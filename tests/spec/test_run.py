@@ -22,7 +22,7 @@ from anchorhold_spec.run import (
 
 
 def closed_form(spans: int, keys: int, epochs: int) -> int:
-    """How many states release-race has: each taken epoch holds a span, and a taken key's last span is in one of ten."""
+    """How many states release-race has: a span for each epoch that was taken, the last of a key in one of ten."""
     return sum(
         perm(spans, sum(taken)) * 10 ** sum(epoch > 0 for epoch in taken)
         for taken in product(range(epochs + 1), repeat=keys)

@@ -27,6 +27,7 @@ class RuleBroken(AssertionError):  # noqa: N818
 class DrivenMachine(RuleBasedStateMachine):
     """What `state_machine_for` fills in. Subclass its results and override `moved` to act on a system under test."""
 
+    stutter: bool
     interpreter: Interpreter
     states: list[State]
     steps: list[Step]
@@ -46,16 +47,23 @@ class DrivenMachine(RuleBasedStateMachine):
             self._fail(invariant.name, invariant.rules)
         self.moves = {}
         for step, after in self.interpreter.steps(state):
-            self.moves.setdefault(step.action, []).append((step, after))
+            if after != state or self.stutter:
+                self.moves.setdefault(step.action, []).append((step, after))
+            else:
+                self._hold(step, after)
 
     def _move(self, step: Step, after: State) -> None:
         before = self.states[-1]
+        self._hold(step, after)
         self.steps.append(step)
-        for transition in self.interpreter.broken_by(before, step.action, after):
-            self.states.append(after)
-            self._fail(transition.name, transition.rules)
         self._arrive(after)
         self.moved(step, before, after)
+
+    def _hold(self, step: Step, after: State) -> None:
+        for transition in self.interpreter.broken_by(self.states[-1], step.action, after):
+            self.steps.append(step)
+            self.states.append(after)
+            self._fail(transition.name, transition.rules)
 
     def _fail(self, name: str, rules: tuple[str, ...]) -> None:
         trace = Trace(self.interpreter.instance, tuple(self.states), tuple(self.steps))
@@ -68,12 +76,14 @@ def state_machine_for(
     sizes: Mapping[str, int] | None = None,
     *,
     switches: Mapping[str, str] | None = None,
+    stutter: bool = False,
 ) -> type[DrivenMachine]:
     """A class that Hypothesis runs: `run_state_machine_as_test(state_machine_for(machine))`.
 
     Every action is a rule that can be chosen wherever it is enabled, its parameters drawn from those that the
-    guards allow. A broken rule of the catalogue raises RuleBroken. Raises UnknownChoice for sizes or switches that
-    do not fit.
+    guards allow. A broken rule of the catalogue raises RuleBroken. Steps that change nothing are held against the
+    two-state properties but not walked, unless `stutter`: a system under test may well change by them. Raises
+    UnknownChoice for sizes or switches that do not fit.
     """
     interpreters = [Interpreter(instance) for instance in instances(machine, sizes, switches)]
 
@@ -84,6 +94,7 @@ def state_machine_for(
         """Nothing is enabled; Hypothesis wants a rule all the same."""
 
     members: dict[str, Any] = {
+        "stutter": stutter,
         "begin": initialize(interpreter=st.sampled_from(interpreters))(begin),
         "rest": precondition(lambda self: not self.moves)(rule()(rest)),
     }

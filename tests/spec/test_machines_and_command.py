@@ -1,0 +1,146 @@
+"""Machines are found by name or in a file; `anchorhold prove` says what it found and ends accordingly."""
+
+import json
+import re
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import anchorhold_spec.language as language
+from anchorhold.cli.prove import prove
+from anchorhold_spec.catalogue import RULES
+from anchorhold_spec.language import Machine, MalformedMachine, UnknownChoice
+from anchorhold_spec.machines import load, names
+from anchorhold_spec.machines.alphabet import EVENTS
+from anchorhold_spec.run import explore
+
+SMALL_MACHINE = """
+from anchorhold_spec.language import MachineBuilder, forall, safety
+
+m = MachineBuilder("lamp", "A lamp.", rules={"LAMP-1"}, alphabet=())
+lamp = m.sort("lamp")
+lit, plugged = m.rel("lit", lamp), m.rel("plugged", lamp)
+x = lamp("x")
+m.action("plug in", x, doc="", updates=[plugged(x).becomes(True)])
+m.action("switch on", x, doc="", guards=[safety("power", plugged(x))], updates=[lit(x).becomes(True)])
+m.invariant("no light without power", forall(x, lit(x) >> plugged(x)), rules=["LAMP-1"])
+m.instance("small", lamps=1)
+machine = m.build()
+dark = machine.without_guard("switch on", "power")
+"""
+
+
+@pytest.fixture
+def lamp(tmp_path):
+    path = tmp_path / "lamp.py"
+    path.write_text(SMALL_MACHINE)
+    return path
+
+
+@pytest.fixture
+def run():
+    app = typer.Typer()
+    app.command()(prove)
+    return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_the_registry_has_the_machines_under_their_own_names():
+    assert {"pointer-before-commit", "release-race"} <= set(names())
+    assert [load(name).name for name in names()] == list(names())
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_machine_cites_rules_of_the_catalogue_and_events_of_the_alphabet(name):
+    machine = load(name)
+    cited = {rule for each in (*machine.public, *machine.transitions, *machine.progress) for rule in each.rules}
+
+    assert cited
+    assert cited <= set(RULES)
+    assert {action.event for action in machine.actions if action.event} <= set(EVENTS)
+
+
+def test_pointer_before_commit_states_its_rules():
+    machine = load("pointer-before-commit")
+    cited = {rule for each in (*machine.public, *machine.transitions) for rule in each.rules}
+
+    assert {"PTR-1", "PTR-2", "PTR-6", "EPO-1", "EPO-2"} <= cited
+
+
+def test_a_machine_of_ones_own_is_loaded_from_its_file(lamp):
+    assert load(f"{lamp}:machine").name == load(str(lamp)).name == "lamp"
+    assert len(load(f"{lamp}:dark").action("switch on").guards) == 0
+
+
+def test_what_is_no_machine_is_refused_with_what_to_do(lamp, tmp_path):
+    broken = tmp_path / "broken.py"
+    broken.write_text("machine = 1 / 0\n")
+    malformed = tmp_path / "malformed.py"
+    malformed.write_text(SMALL_MACHINE.replace("lit(x) >> plugged(x)", "lit(x) >> plugged(x, x)"))
+
+    with pytest.raises(UnknownChoice, match=r"no machine 'lantern'; there are .*release-race"):
+        load("lantern")
+    with pytest.raises(UnknownChoice, match="no such file"):
+        load(str(tmp_path / "nowhere.py"))
+    with pytest.raises(UnknownChoice, match="no machine called 'lantern'"):
+        load(f"{lamp}:lantern")
+    with pytest.raises(UnknownChoice, match="ZeroDivisionError"):
+        load(str(broken))
+    with pytest.raises(MalformedMachine, match="lamp / invariant no light without power: plugged takes 1"):
+        load(str(malformed))
+
+
+def test_the_example_in_the_documentation_of_the_language_is_a_machine():
+    text = language.__doc__
+    assert text is not None
+    code = re.search(r"::\n\n((?:    .*\n|\n)+)", text)
+    assert code is not None
+    namespace: dict[str, object] = {}
+    exec(re.sub(r"^    ", "", code[1], flags=re.MULTILINE), namespace)
+
+    machine = namespace["machine"]
+
+    assert isinstance(machine, Machine)
+    assert explore(machine).violation is None
+    broken = explore(machine.without_guard("lend", "on the shelf")).violation
+    assert broken is not None
+    assert broken.rules == ("LEN-1",)
+
+
+def test_prove_ends_with_0_where_all_is_proved(run, lamp):
+    result = run(f"{lamp}:machine")
+
+    assert result.exit_code == 0
+    assert "no light without power" in result.stdout
+    assert "LAMP-1 broken in 1 step" in result.stdout
+
+
+def test_prove_ends_with_1_and_shows_both_states_where_something_is_refuted(run, lamp):
+    result = run(f"{lamp}:dark")
+
+    assert result.exit_code == 1
+    assert "refuted: no light without power (LAMP-1) – switch on" in result.stdout
+    assert "lit(lamp1): false → true" in result.stdout
+
+
+def test_prove_json_stands_alone_on_standard_output(run, lamp):
+    result = run(f"{lamp}:dark", "--json")
+
+    document = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert {row["result"] for row in document["obligations"] if row["rule"] == "LAMP-1"} == {"proved", "refuted"}
+
+
+@pytest.mark.parametrize("arguments", [["lantern"], ["--timeout", "0", "release-race"], ["--colour"]])
+def test_prove_ends_with_2_on_wrong_usage(run, arguments):
+    assert run(*arguments).exit_code == 2
+
+
+def test_prove_says_in_one_line_what_to_install_where_z3_is_missing(run, monkeypatch):
+    monkeypatch.setattr("anchorhold.cli.prove.importlib.util.find_spec", lambda name: None)
+
+    result = run("release-race")
+
+    assert result.exit_code == 2
+    assert result.stderr == "anchorhold prove: proving needs Z3: pip install 'anchorhold[prove]'\n"
+    assert result.stdout == ""
