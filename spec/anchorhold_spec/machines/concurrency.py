@@ -94,7 +94,10 @@ m.action(
     t,
     by=compactor,
     doc="The summary that is being written is to cover a turn of the snapshot.",
-    guards=[safety("in the snapshot", seen(p, t))],
+    guards=[
+        realism("writing", writing, "whoever has taken no snapshot has nothing in it"),
+        safety("in the snapshot", seen(p, t)),
+    ],
     updates=[covers(p, t).becomes(True)],
 )
 m.action(

@@ -116,6 +116,7 @@ m.action(
     doc="It is settled that a carrier leaves the window when the summary commits.",
     guards=[
         bound("written", phase(x) == Phase.written, "what is settled earlier is looked at again when it commits"),
+        bound("in the window", window(c), "what is not there when the summary commits keeps it from committing"),
         safety("declared", (coverage == "by-count") | declared(x, c)),
     ],
     updates=[leaving(x, c).becomes(True)],
