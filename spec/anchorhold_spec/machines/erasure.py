@@ -143,9 +143,7 @@ m.action(
     ],
     updates=[
         holds(a, t).becomes(False),
-        says(x, t).becomes(
-            False, when=(a == Place.summaries) & committed & (summaries == "rewritten"), each=x
-        ),
+        says(x, t).becomes(False, when=(a == Place.summaries) & committed & (summaries == "rewritten"), each=x),
         lists(x, t).becomes(False, when=(a == Place.summaries) & committed, each=x),
         points(x, t).becomes(False, when=(a == Place.summaries) & committed, each=x),
         swept(a, t).becomes(True),

@@ -29,7 +29,11 @@ coverage = m.switch(
     "coverage", "by-identity", "by-count", default="by-identity", doc="How it is settled what leaves the window."
 )
 pointers = m.switch(
-    "pointers", "flattened", "chained", default="flattened", doc="Whether a summary leads to originals or to carriers."
+    "pointers",
+    "flattened",
+    "chained",
+    default="flattened",
+    doc="Whether a summary leads to originals or to carriers.",
 )
 reader = m.switch(
     "reader", "sees-all", "keyhole", default="sees-all", doc="Whether the summariser may get less than was declared."
