@@ -181,6 +181,7 @@ m.action(
     event="clear",
     doc="The caller withdraws everything.",
     guards=[
+        bound("something there", exists(u, there), "withdrawing nothing changes nothing"),
         safety("this version", version() == v),
         safety("next version", succ(v, n)),
     ],
