@@ -39,7 +39,8 @@ def rule_by_rule(
 ) -> dict[str, Trace | None]:
     """For each rule none, where every property that states it is proved, or a shortest run that breaks it.
 
-    `lemmas` are tried as further invariants; whichever of them the design does not keep is left out. A rule that is neither proved nor broken in a small instance raises AssertionError.
+    `lemmas` are tried as further invariants; whichever of them the design does not keep is left out. A rule
+    that is neither proved nor broken in a small instance raises AssertionError.
     """
     design = machine.with_switches(**switches).with_defaults()
     helped = replace(machine, invariants=(*machine.invariants, *lemmas)).with_switches(**switches)

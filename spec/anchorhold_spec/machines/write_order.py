@@ -12,13 +12,13 @@ put. What the designs have to answer for: what is resolved is never another span
 shows (REC-1), and what is committed is resolvable to the horizon (PTR-2).
 
 Settings, as the source names them: `unordered`; epoch tags only: `unordered` with tags, monotonic keys: `unordered`
-with such keys; `ordered`: the pointer is durable before the summary commits and before the reaper may look;
-`two-phase`: the reaper waits for the commit; `asynchronous`: two-phase, and a cold copy follows that frees the key.
+with such keys; `ordered`: the pointer is durable before the summary commits and before the reaper may look; `two-
+phase`: the reaper waits for the commit; `asynchronous`: two-phase, and a cold copy follows that frees the key.
 
-What this machine leaves out: declaring a summary pending and how pending ends (see `asynchronous-copy`); a copy that is
-outstanding while its source is in place counts as resolvable here. A crash loses all pointers of telemetry
-durability rather than some. In a separate store the copy is made when the pointer is written, if the source is there,
-and is out of the reaper's reach.
+What this machine leaves out: declaring a summary pending and how pending ends (see `asynchronous-copy`); a copy that
+is outstanding while its source is in place counts as resolvable here. A crash loses all pointers of telemetry
+durability rather than some. In a separate store the copy is made when the pointer is written, if the source is
+there, and is out of the reaper's reach.
 """
 
 from anchorhold_spec.language import Invariant, MachineBuilder, bound, exists, forall, realism, safety, succ
