@@ -72,7 +72,9 @@ def assert_refuted_by_explore(machine: Machine, mutation: Mutation) -> None:
     assert broken_rules(mutation(machine))
 
 
-def assert_refuted_by_hypothesis(machine: Machine, mutation: Mutation, sizes: Mapping[str, int] | None = None) -> None:
+def assert_refuted_by_hypothesis(
+    machine: Machine, mutation: Mutation, sizes: Mapping[str, int] | None = None
+) -> None:
     """A random walk meets a broken rule."""
     with pytest.raises(RuleBroken, match="is broken"):
         drive(mutation(machine), examples=400, sizes=sizes)

@@ -29,7 +29,9 @@ MUTATIONS = {
     "REC-1: return any carrier": without_guard("reconstitute", "carries it"),
 }
 SMALLEST = {"raws": 1, "summaries": 1, "assertions": 1, "facts": 1}
-FOR_RANDOM_WALKS = {"MAN-4: supersede by what was never said": {"raws": 1, "summaries": 0, "assertions": 2, "facts": 1}}
+FOR_RANDOM_WALKS = {
+    "MAN-4: supersede by what was never said": {"raws": 1, "summaries": 0, "assertions": 2, "facts": 1}
+}
 DESIGNS = {
     "a commit does not account for what it replaces": ({"gate": "off"}, "MAN-1"),
     "a policy decides alone": ({"retention": "independent"}, "ANC-1"),
