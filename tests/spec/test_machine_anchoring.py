@@ -34,8 +34,6 @@ DEEP = {
 }
 """Too many steps away for a random walk to be sure to meet it."""
 SMALLEST = {"raws": 1, "summaries": 1, "assertions": 1, "facts": 1}
-    "MAN-4: supersede by what was never said": {"raws": 1, "summaries": 0, "assertions": 2, "facts": 1}
-}
 DESIGNS = {
     "a commit does not account for what it replaces": ({"gate": "off"}, "MAN-1"),
     "a policy decides alone": ({"retention": "independent"}, "ANC-1"),
