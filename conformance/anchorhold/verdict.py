@@ -3,13 +3,21 @@
 Pure functions over frozen values; nothing here runs anything.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Protocol
 
 from anchorhold.compactor import Mechanism
 from anchorhold.history import Event, Header
+
+MEANS: Mapping[Mechanism, str] = MappingProxyType({Mechanism.CRASHES: "crash", Mechanism.STORE_FAULTS: "corrupt"})
+"""Mechanisms that are the suite's means to bring a situation about, and the operation that each takes.
+
+Every store can be damaged and every process can stop. Where an adapter does not offer the means the rule is not
+observable; it is vacuous only where the compactor has nothing that could be damaged or left half done.
+"""
 
 
 class VerdictKind(StrEnum):
@@ -106,10 +114,15 @@ def decide(
 
     if failures:
         return verdict(VerdictKind.FAIL, failures[0].sentence)
-    for mechanism in checker.mechanisms:
+    # A situation that was seen to occur is no less real for a mechanism that the description forgot.
+    for mechanism in checker.mechanisms if triggered < checker.minimum else ():
         if mechanism in hidden:
             return verdict(VerdictKind.NOT_OBSERVABLE, f"{mechanism}: {hidden[mechanism]}")
-        if mechanism not in present:
+        if mechanism in present:
+            continue
+        if mechanism in MEANS:
+            return verdict(VerdictKind.NOT_OBSERVABLE, f"the adapter offers no `{MEANS[mechanism]}`")
+        if not triggered:
             return verdict(VerdictKind.VACUOUS, f"the compactor has no {mechanism}")
     if triggered < checker.minimum:
         return verdict(

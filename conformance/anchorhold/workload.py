@@ -1,7 +1,11 @@
 """A workload: what the suite does to a compactor, as symbolic steps.
 
-Steps name things by position (the third pointer, the second turn), never by the compactor's own tokens, so that
-one workload can be played against any compactor, played again, and shortened by leaving steps out.
+Steps name things by the suite's own words (the turn, the fact), not by the compactor's tokens, so that one workload
+can be played against any compactor, played again, and shortened by leaving steps out.
+
+A workload is first written *open*: it may say "fill the window" without saying with how many turns, and it leaves
+the looking around to the runner. Playing it makes it *explicit*: the steps that were in fact taken, observations
+included. The header of a history holds the explicit one, and `Event.step` counts in its steps.
 """
 
 from typing import TypeAlias
@@ -37,8 +41,36 @@ class Compact(Step, frozen=True, kw_only=True, tag="compact"):
     until_idle: int = 1
 
 
+class Fill(Step, frozen=True, kw_only=True, tag="fill"):
+    """Append these turns, in order, until the window is over its watermark.
+
+    It ends earlier where the compactor writes a summary by itself, and with the last turn where it has no window of
+    known size. Only open workloads hold it: played, it becomes the `Append` steps that were needed.
+    """
+
+    turns: tuple[Append, ...]
+    least: int = 0
+    """Append at least so many, whatever the window's size."""
+
+
 class Probe(Step, frozen=True, kw_only=True, tag="probe"):
     """Observe everything: live, pointers, get of each pointer ever seen, manifests, tombstones, status."""
+
+    only: tuple[str, ...] = ()
+    """Observe only by these operations; none named: by all."""
+
+
+class Follow(Step, frozen=True, kw_only=True, tag="follow"):
+    """Follow a token that this session's store did not issue: made up, or of another store (EPO-2)."""
+
+    token: str
+
+
+class Switch(Step, frozen=True, kw_only=True, tag="switch"):
+    """Go over to another session of the same store."""
+
+    session: str
+    user: str
 
 
 class Ask(Step, frozen=True, kw_only=True, tag="ask"):
@@ -88,7 +120,20 @@ class Expire(Step, frozen=True, kw_only=True, tag="expire"):
 
 
 AnyStep: TypeAlias = (
-    Append | Summariser | Compact | Probe | Ask | Evict | DropFact | Reopen | CrashAt | Corrupt | Expire
+    Append
+    | Fill
+    | Summariser
+    | Compact
+    | Probe
+    | Ask
+    | Follow
+    | Evict
+    | DropFact
+    | Reopen
+    | CrashAt
+    | Corrupt
+    | Expire
+    | Switch
 )
 
 
@@ -100,3 +145,5 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     """Ids of the rules that it is meant to trigger."""
     settings: Settings = Settings()
     steps: tuple[AnyStep, ...] = ()
+    explicit: bool = False
+    """Every observation is written out as a step; the runner adds none but those around a compaction."""

@@ -1,0 +1,299 @@
+"""A whole check: play every scenario, judge every history, decide every rule, shorten what failed.
+
+Scenarios are played one after another on compactors that `anchorhold.load` makes, each on a fresh store. For each
+rule that fails the smallest failing history is played again, shortened, and kept as a file for `anchorhold replay`.
+"""
+
+import shlex
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+
+from anchorhold.checkers.observe import read
+from anchorhold.checkers.tally import RuleChecker
+from anchorhold.compactor import OPERATIONS_OF, Description, Mechanism, OperationError, Reply, Settings, Shown
+from anchorhold.errors import AdapterError
+from anchorhold.history import EventType, write_history
+from anchorhold.load import Loaded
+from anchorhold.planting import Planter
+from anchorhold.progress import Progress, Silent
+from anchorhold.result import FailureResult, Result, failure, result
+from anchorhold.run import could_not_open, play
+from anchorhold.scenarios import ASKED_FOR, BUDGETS, Effort, Plan, Scenario, scenarios
+from anchorhold.shrink import Attempt, Enough, Failing, cut, shrink
+from anchorhold.verdict import Checker, Failure, History, Judgement, Verdict, VerdictKind, decide
+from anchorhold.workload import Workload
+
+AGAIN = 3
+"""How often a failing workload is played again before it counts as one that fails only at times."""
+TROUBLE = 2
+"""Adapter errors after which shortening a workload is given up."""
+
+
+@dataclass(slots=True)
+class _Found:
+    """What one checker said of every history so far."""
+
+    checker: Checker
+    judgements: list[Judgement] = field(default_factory=list)
+    smallest: Failing | None = None
+
+    def take(self, history: History, judgement: Judgement) -> None:
+        # The history itself is let go of, unless it is the smallest one that fails.
+        self.judgements.append(judgement)
+        self.note(history, judgement)
+
+    def note(self, history: History, judgement: Judgement) -> None:
+        """Keep the history where it is the smallest one that fails; it counts for no verdict."""
+        if judgement.failures and (self.smallest is None or len(history.events) < len(self.smallest.history.events)):
+            self.smallest = Failing(history=history, failure=judgement.failures[0])
+
+
+def judge(checkers: Sequence[Checker], history: History) -> tuple[Judgement, ...]:
+    """What each checker says of a history. Those of the suite share one reading of it."""
+    if not any(isinstance(checker, RuleChecker) for checker in checkers):
+        return tuple(checker.judge(history) for checker in checkers)
+    reading = read(history)
+    return tuple(
+        checker.judge_reading(reading) if isinstance(checker, RuleChecker) else checker.judge(history)
+        for checker in checkers
+    )
+
+
+class _Run:
+    """One check of one compactor."""
+
+    def __init__(self, loaded: Loaded, *, seed: int, effort: Effort, progress: Progress) -> None:
+        self.description: Description = loaded.describe()
+        self.summarised = False
+        self._loaded = loaded
+        self._seed = seed
+        self._effort = effort
+        self._progress = progress
+        self._tokens: dict[str, None] = {}
+
+    def all(self, found: Sequence[_Found], *, wanted: Collection[str] | None, named: Collection[str] | None) -> None:
+        """Play every scenario that may say something of the wanted rules, or those that are named, and judge it."""
+        taken = self._settings()
+        every = list(self._scenarios())
+        chosen = _serving(every, wanted) if named is None else [(s, seed) for s, seed in every if s.name in named]
+        self._progress.started(self._loaded.target, self.description.version, len(chosen))
+        for number, (scenario, seed) in enumerate(chosen, start=1):
+            self._progress.playing(number, scenario.name)
+            plan = Plan(
+                planter=Planter(seed),
+                taken=taken,
+                points=self.description.crash_points,
+                tokens=tuple(self._tokens),
+            )
+            history = self.play(scenario.workload(plan))
+            self._learn(history)
+            judgements = judge([each.checker for each in found], history)
+            for each, judgement in zip(found, judgements, strict=True):
+                known = each.smallest is not None
+                each.take(history, judgement)
+                if judgement.failures and not known:
+                    self._progress.failed(each.checker.rule, judgement.failures[0].sentence)
+
+    def play(self, workload: Workload) -> History:
+        """Play one workload on a fresh compactor."""
+        return play(
+            self._loaded.make(),
+            workload,
+            description=self.description,
+            location=self._loaded.target,
+            seed=self._seed,
+        )
+
+    def shortest(self, one: _Found, others: Sequence[_Found]) -> tuple[Failing, bool]:
+        """The shortest failing history that was found, and whether it fails whenever it is played.
+
+        `others`: rules that failed too. Whatever is played for the one is judged by them as well, so that each starts
+        from the smallest history in which it was ever seen to fail: playing is what takes time.
+        """
+        runs = BUDGETS[self._effort].shrinking
+        trouble = 0
+        # This one last: its judgement is the one that is wanted.
+        checkers = [*(other.checker for other in others), one.checker]
+
+        def attempt(workload: Workload) -> Failing | None:
+            nonlocal trouble
+            try:
+                history = self.play(workload)
+            except AdapterError:
+                # The check itself went through; a mutilated workload that the adapter does not bear is not the point.
+                trouble += 1
+                if trouble >= TROUBLE:
+                    raise Enough from None
+                return None
+            *theirs, own = judge(checkers, history)
+            for other, judgement in zip(others, theirs, strict=True):
+                other.note(history, judgement)
+            return Failing(history=history, failure=own.failures[0]) if own.failures else None
+
+        assert one.smallest is not None
+        failing = one.smallest
+        again = self._again(failing, attempt)
+        if again is None:
+            short = cut(failing)
+            failures = one.checker.judge(short).failures
+            return (Failing(history=short, failure=failures[0]) if failures else failing), False
+        shrunk = shrink(
+            again,
+            attempt=attempt,
+            runs=runs,
+            tried=lambda run, steps: self._progress.shrinking(one.checker.rule, run, runs, steps),
+        )
+        return shrunk.failing, True
+
+    def _again(self, failing: Failing, attempt: Attempt) -> Failing | None:
+        """The failure, seen once more: up to the step at which it showed, or else in full, and a few times."""
+        workloads = (cut(failing).header.workload, *(failing.workload for _ in range(AGAIN)))
+        try:
+            return next((found for each in workloads if (found := attempt(each)) is not None), None)
+        except Enough:
+            return None
+
+    def _scenarios(self) -> Iterable[tuple[Scenario, str]]:
+        return scenarios(
+            effort=self._effort,
+            seed=self._seed,
+            operations=self.description.operations,
+            points=self.description.crash_points,
+        )
+
+    def _settings(self) -> Settings:
+        """What the compactor takes of the settings: scenarios are written to fit them."""
+        compactor = self._loaded.make()
+        try:
+            return compactor.open(ASKED_FOR, _unused)
+        except OperationError as error:
+            raise could_not_open(str(error)) from error
+        finally:
+            compactor.close()
+
+    def _learn(self, history: History) -> None:
+        for event in history.events:
+            if event.op == "summarise":
+                self.summarised = True
+            elif event.op == "pointers" and event.type is EventType.OK:
+                self._tokens.update((pointer["token"], None) for pointer in event.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What a check came to."""
+
+    result: Result
+    histories: Mapping[str, History]
+    """The history of each failure, by its path."""
+
+
+def check(
+    loaded: Loaded,
+    *,
+    checkers: Sequence[Checker],
+    histories: Path,
+    seed: int = 0,
+    effort: Effort = Effort.STANDARD,
+    rules: Collection[str] | None = None,
+    named: Collection[str] | None = None,
+    progress: Progress | None = None,
+) -> Checked:
+    """Check a compactor. `histories`: the directory in which failing histories are kept, made where one is needed.
+
+    `rules`: only these are judged, and the others are untested. `named`: only the scenarios of these names are
+    played; a verdict then says no more than they can show. Raises `AdapterError` where the adapter does not
+    work: there is then no verdict on anything. Raises `OSError` where a history cannot be written.
+    """
+    begun = time.monotonic()
+    listener = progress or Silent()
+    run = _Run(loaded, seed=seed, effort=effort, progress=listener)
+    found = [_Found(checker) for checker in checkers if rules is None or checker.rule in rules]
+    run.all(found, wanted=rules, named=named)
+    present = mechanisms_of(run.description, summarised=run.summarised)
+    verdicts: list[Verdict] = []
+    failures: list[FailureResult] = []
+    kept: dict[str, History] = {}
+    broken = [each for each in found if each.smallest is not None]
+    for each in found:
+        verdict = decide(each.checker, present=present, hidden=run.description.hidden, judgements=each.judgements)
+        if each.smallest is not None:
+            broken.remove(each)
+            shortest, always = run.shortest(each, broken)
+            shown = _told(shortest.failure, each.judgements, always=always)
+            entry, history = _keep(shortest.history, shown, histories)
+            failures.append(entry)
+            kept[entry.history] = history
+            verdict = replace(verdict, reason=shown.sentence)
+        verdicts.append(verdict)
+    verdicts.extend(_left_out(checkers, rules))
+    document = result(
+        compactor=loaded.target,
+        version=run.description.version,
+        verdicts=verdicts,
+        failures=failures,
+        seconds=round(time.monotonic() - begun, 3),
+        seed=seed,
+        irreversible=run.description.irreversible,
+        stderr=loaded.stderr,
+    )
+    return Checked(result=document, histories=kept)
+
+
+def mechanisms_of(description: Description, *, summarised: bool) -> frozenset[Mechanism]:
+    """What the compactor has: by its own word, by the operations that it offers, and by what it was seen to do."""
+    offered = description.operations
+    shown = {
+        mechanism
+        for mechanism, operations in OPERATIONS_OF.items()
+        if (offered.intersection(operations) if mechanism is Mechanism.RETRIEVAL else offered.issuperset(operations))
+    }
+    if summarised:
+        shown.add(Mechanism.SUMMARISER)
+    return description.mechanisms | shown
+
+
+def _serving(every: Iterable[tuple[Scenario, str]], wanted: Collection[str] | None) -> list[tuple[Scenario, str]]:
+    """The scenarios that aim at a wanted rule, and those that aim at none in particular."""
+    all_of_them = list(every)
+    aimed_at = {rule for scenario, _ in all_of_them for rule in scenario.aims}
+    if wanted is None or not aimed_at.issuperset(wanted):
+        return all_of_them
+    return [(s, seed) for s, seed in all_of_them if not s.aims or not set(s.aims).isdisjoint(wanted)]
+
+
+def _left_out(checkers: Sequence[Checker], rules: Collection[str] | None) -> list[Verdict]:
+    """Rules that have a checker and were not asked for: untested too, for another reason."""
+    return [
+        Verdict(rule=c.rule, kind=VerdictKind.UNTESTED, reason="this run was asked for other rules", triggered=0)
+        for c in checkers
+        if rules is not None and c.rule not in rules
+    ]
+
+
+def _told(shown: Failure, judgements: Sequence[Judgement], *, always: bool) -> Failure:
+    """The failure as it is reported; that it does not happen every time is part of it."""
+    if always:
+        return shown
+    times = sum(1 for judgement in judgements if judgement.failures)
+    return replace(
+        shown,
+        sentence=f"{shown.sentence} (Not every time: it was seen in {times} of {len(judgements)} histories, and not "
+        f"when the same workload was played {AGAIN} times more.)",
+    )
+
+
+def _keep(history: History, shown: Failure, directory: Path) -> tuple[FailureResult, History]:
+    """Write the history down as the counterexample to the rule."""
+    path = directory / f"{shown.rule}.jsonl"
+    named = History(header=msgspec.structs.replace(history.header, rule=shown.rule), events=history.events)
+    write_history(path, named.header, named.events)
+    return failure(shown, history=str(path), replay=f"anchorhold replay {shlex.quote(str(path))}"), named
+
+
+def _unused(shown: Shown) -> Reply:
+    raise RuntimeError(f"no summary is needed before anything was appended ({len(shown.messages)} messages shown)")

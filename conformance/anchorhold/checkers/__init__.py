@@ -1,0 +1,38 @@
+"""The checkers, one a rule: each judges a history and nothing else."""
+
+from anchorhold.checkers import (
+    anchoring,
+    crashes,
+    epochs,
+    index,
+    isolation,
+    manifests,
+    outcomes,
+    progress,
+    provenance,
+    reconstitution,
+)
+from anchorhold.checkers.observe import read
+from anchorhold.checkers.tally import RuleChecker
+from anchorhold.verdict import Checker, History, Judgement
+
+RULE_CHECKERS: tuple[RuleChecker, ...] = (
+    *anchoring.CHECKERS,
+    *manifests.CHECKERS,
+    *provenance.CHECKERS,
+    *epochs.CHECKERS,
+    *index.CHECKERS,
+    *reconstitution.CHECKERS,
+    *crashes.CHECKERS,
+    *outcomes.CHECKERS,
+    *isolation.CHECKERS,
+    *progress.CHECKERS,
+)
+CHECKERS: tuple[Checker, ...] = RULE_CHECKERS
+"""Every checker of the suite."""
+
+
+def judge_all(history: History) -> tuple[Judgement, ...]:
+    """What every checker says of one history, in the order of `CHECKERS`; the history is read once."""
+    reading = read(history)
+    return tuple(checker.judge_reading(reading) for checker in RULE_CHECKERS)

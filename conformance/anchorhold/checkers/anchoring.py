@@ -1,0 +1,98 @@
+"""ANC: at all times every assertion is anchored or tombstoned."""
+
+from anchorhold.checkers.holding import HELD, Hold, hold
+from anchorhold.checkers.reading import Assertion, Observation, Reading
+from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.compactor import Mechanism
+
+
+def where_looked(reading: Reading) -> str:
+    """The places in which a lost assertion was looked for, in words."""
+    places = ["the window does not say it"]
+    if reading.offers("pointers", "get"):
+        places.append("no pointer that is still carried leads to its turn")
+    if reading.offers("search") or reading.offers("reconstitute"):
+        places.append("asking for it does not find it")
+    if reading.offers("tombstones"):
+        places.append("no tombstone records that it was dropped")
+    return ", ".join(places)
+
+
+def blame(reading: Reading, assertion: Assertion, seen: Observation | None, lost: Observation) -> str:
+    """What was done between the last look that found an assertion held, or its acknowledgement, and this one."""
+    since = assertion.at if seen is None else seen.end
+    names = {o.op: None for o in reading.operations if since < o.start < lost.start and o.op in CHANGES}
+    return " + ".join(names) or "append"
+
+
+CHANGES = frozenset({"compact", "evict", "expire", "tombstone", "reopen", "crash", "append"})
+
+
+def anc_1(reading: Reading, tally: Tally) -> None:
+    """Every assertion of every acknowledged turn, whenever everything was looked at."""
+    last: dict[int, Observation] = {}
+    lost: set[int] = set()
+    for observation in reading.observations:
+        if observation.live is None:
+            continue
+        for assertion in reading.assertions:
+            said = reading.said[assertion.turn]
+            if (
+                assertion.number in lost
+                or not said.certain
+                or said.at > observation.start
+                or assertion.session != observation.session
+                or reading.excused(observation, assertion.turn)
+            ):
+                continue
+            held = hold(reading, observation, assertion)
+            if held in HELD:
+                last[assertion.number] = observation
+                # While the turn itself stands in the window, nothing is at stake.
+                if held is not Hold.RAW:
+                    tally.trigger()
+            elif held is Hold.LOOSE:
+                lost.add(assertion.number)
+                tally.trigger()
+                done = blame(reading, assertion, last.get(assertion.number), observation)
+                tally.fail(
+                    f"After {done}, {assertion} is held by nothing: {where_looked(reading)}.",
+                    fact=assertion.fact.text,
+                    event=observation.end,
+                )
+
+
+def anc_4(reading: Reading, tally: Tally) -> None:
+    """Each time a summary replaces a summary: what was held before, and not by the window's raw turns, still is."""
+    for lane in reading.lanes:
+        waiting: dict[int, str] = {}
+        for stretch in lane:
+            if any(o.op in ("evict", "expire", "tombstone") for o in stretch.operations):
+                waiting.clear()
+            if stretch.new_summaries and stretch.gone_summaries:
+                gone = ", ".join(item.id for item in stretch.gone_summaries)
+                for assertion in reading.assertions:
+                    held = hold(reading, stretch.before, assertion)
+                    if assertion.session == stretch.after.session and held in HELD - {Hold.RAW}:
+                        waiting.setdefault(assertion.number, gone)
+            for assertion in reading.assertions:
+                if assertion.number not in waiting or reading.excused(stretch.after, assertion.turn):
+                    continue
+                held = hold(reading, stretch.after, assertion)
+                if held is Hold.UNKNOWN:
+                    continue
+                tally.trigger()
+                replaced = waiting.pop(assertion.number)
+                if held is Hold.LOOSE:
+                    tally.fail(
+                        f"{assertion} was still held while summary {replaced} was there; since another summary "
+                        f"took its place, {where_looked(reading)}.",
+                        fact=assertion.fact.text,
+                        event=stretch.after.end,
+                    )
+
+
+CHECKERS = (
+    RuleChecker(rule="ANC-1", minimum=5, mechanisms=(), examine=anc_1),
+    RuleChecker(rule="ANC-4", minimum=3, mechanisms=(Mechanism.SUMMARISER,), examine=anc_4),
+)

@@ -1,0 +1,119 @@
+"""CRA: after a crash there is the old state, the new one, or a declared pending; and recovery comes to rest."""
+
+from anchorhold.checkers.holding import HELD, through_pointers
+from anchorhold.checkers.outcomes import trace
+from anchorhold.checkers.progress import excuse
+from anchorhold.checkers.reading import Observation, Operation, Reading, Stretch
+from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.words import content
+from anchorhold.compactor import Mechanism
+from anchorhold.history import EventType
+from anchorhold.size import high_water, window_size
+
+
+def _died(stretch: Stretch) -> Operation | None:
+    """The compaction that a crash stopped in this stretch, where one did."""
+    if not any(o.op == "crash" and o.ok for o in stretch.operations):
+        return None
+    return next((o for o in stretch.of("compact") if o.ended is not EventType.OK), None)
+
+
+def _mixture(reading: Reading, stretch: Stretch) -> str | None:
+    """Why what is there after the crash is neither the old state nor the new one, in words; none where it is."""
+    after = stretch.after
+    # Turns that were appended since the last look belong to the old state.
+    removed = reading.removed(stretch)
+    if not stretch.new_summaries:
+        if removed:
+            return f"{reading.quote(removed[0])} is gone, and no summary stands for it"
+        gone = stretch.gone_summaries
+        return f"summary {gone[0].id} is gone, and nothing took its place" if gone else None
+    if any(item.pending for item in stretch.new_summaries):
+        return None
+    name = stretch.new_summaries[-1].id
+    declared = [turns for item in stretch.new_summaries if (turns := reading.turns_of(item.covers)) is not None]
+    twice = [i for i in reading.said if any(i in turns for turns in declared) and i in after.raw]
+    if twice:
+        return f"summary {name} stands for {reading.quote(twice[0])}, which is in the window as well"
+    if not removed and not stretch.gone_summaries:
+        return f"summary {name} is in the window, and so is everything that was there before"
+    texts = {content(item) for item in stretch.before.summaries}
+    for item in stretch.new_summaries:
+        if removed and (not content(item).strip() or content(item) in texts):
+            what = "says what the summary before it said" if content(item).strip() else "says nothing"
+            return f"{reading.quote(removed[0])} is gone, and summary {item.id} {what}"
+    if not reading.offers("pointers", "get") or after.pointers is None:
+        return None
+    for turn in removed:
+        if reading.said[turn].forms and not reading.excused(after, turn):
+            if through_pointers(reading, after, turn) in HELD:
+                continue
+            return f"summary {name} replaced {reading.quote(turn)}, to which no pointer leads"
+    return None
+
+
+def cra_1(reading: Reading, tally: Tally) -> None:
+    """Each compaction that died: wholly before, wholly after, or pending."""
+    for stretch in reading.stretches:
+        died = _died(stretch)
+        if died is None:
+            continue
+        tally.trigger()
+        why = _mixture(reading, stretch)
+        if why is not None:
+            point = next((str(o.arguments.get("point")) for o in stretch.of("crash")), "?")
+            tally.fail(
+                f"After a crash at “{point}” and recovery, {why}.",
+                fact=f"crash at {point}",
+                event=stretch.after.end,
+            )
+
+
+def _over(reading: Reading, observation: Observation) -> bool:
+    limit = high_water(reading.header.settings)
+    return limit is not None and window_size(observation.items, reading.header.settings.unit) > limit
+
+
+def cra_2(reading: Reading, tally: Tally) -> None:
+    """After a crash: opening again once more changes nothing, and later compactions go through."""
+    for lane in reading.lanes:
+        _cra_2(reading, tally, lane)
+
+
+def _cra_2(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
+    recovered: str | None = None
+    for stretch in lane:
+        died = _died(stretch)
+        if died is not None:
+            recovered = next((str(o.arguments.get("point")) for o in stretch.of("crash")), "?")
+            continue
+        if recovered is None:
+            continue
+        done = [o.op for o in stretch.operations]
+        if done == ["reopen"]:
+            tally.trigger()
+            change = trace(stretch.before, stretch.after)
+            if change is not None:
+                tally.fail(
+                    f"After a crash at “{recovered}”, opening the session once more changed it: {change}.",
+                    fact=f"crash at {recovered}",
+                    event=stretch.after.end,
+                )
+        elif done == ["compact"] and _over(reading, stretch.before):
+            compact = stretch.operations[0]
+            if all(call.ok and call.value.get("mode", "faithful") == "faithful" for call in compact.calls):
+                tally.trigger()
+                if not compact.committed and (excuse(compact) is None or not compact.ok):
+                    tally.fail(
+                        f"After a crash at “{recovered}” and recovery, the next compaction does not go through "
+                        f"({compact.error or 'no reason given'}).",
+                        fact=f"compaction after a crash at {recovered}",
+                        event=stretch.after.end,
+                    )
+            recovered = None
+
+
+CHECKERS = (
+    RuleChecker(rule="CRA-1", minimum=2, mechanisms=(Mechanism.PERSISTENCE, Mechanism.CRASHES), examine=cra_1),
+    RuleChecker(rule="CRA-2", minimum=2, mechanisms=(Mechanism.PERSISTENCE, Mechanism.CRASHES), examine=cra_2),
+)

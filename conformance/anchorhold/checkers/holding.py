@@ -1,0 +1,172 @@
+"""Is an assertion still held by anything? The definition of *anchored* for any architecture.
+
+An assertion is anchored where the turn stands in the window, a live text makes the statement, a carried pointer
+resolves to the turn's words, or the compactor's own retrieval finds it. A compactor that offers manifests is taken at
+its word: a summary of its anchors only what stands in its manifest as well.
+"""
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from anchorhold.checkers.reading import CONTENT, Assertion, Observation, Question, Reading
+from anchorhold.checkers.words import content, plain, says, stands
+from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Entry, Item, Pointer, Tombstone
+
+
+class Hold(StrEnum):
+    """What can be said of an assertion at one observation."""
+
+    RAW = "raw"
+    TEXT = "text"
+    POINTER = "pointer"
+    PENDING = "pending"
+    SEARCH = "search"
+    TOMBSTONE = "tombstone"
+    UNKNOWN = "unknown"
+    """Nothing that was looked at holds it, and not everything was looked at."""
+    LOOSE = "loose"
+    """Everything was looked at, and nothing holds it."""
+
+
+HELD = frozenset({Hold.RAW, Hold.TEXT, Hold.POINTER, Hold.PENDING, Hold.SEARCH, Hold.TOMBSTONE})
+
+
+def same_literal(one: str, other: str) -> bool:
+    """Whether two literals are about the same words: compactors cut them out differently."""
+    return stands(one, other) or stands(other, one)
+
+
+def hold(reading: Reading, observation: Observation, assertion: Assertion) -> Hold:
+    """What holds an assertion, as far as this observation shows."""
+    if assertion.turn in observation.raw:
+        return Hold.RAW
+    if any(says_item(reading, observation, item, assertion) for item in observation.items):
+        return Hold.TEXT
+    if tombstoned(reading, observation, assertion):
+        return Hold.TOMBSTONE
+    by_pointer = through_pointers(reading, observation, assertion.turn)
+    if by_pointer not in HELD and _archived_elsewhere(reading, observation, assertion):
+        return Hold.POINTER
+    if by_pointer in HELD:
+        return by_pointer
+    by_search = _through_search(reading, observation, assertion)
+    if by_search in HELD:
+        return by_search
+    return Hold.UNKNOWN if Hold.UNKNOWN in (by_pointer, by_search) else Hold.LOOSE
+
+
+def says_item(reading: Reading, observation: Observation, item: Item, assertion: Assertion) -> bool:
+    """Whether a live item carries an assertion: in its text and, where it has a manifest, in that as well."""
+    if assertion.number not in reading.stated(content(item)):
+        return False
+    if item.kind is not CarrierKind.SUMMARY or item.id not in observation.manifests:
+        return True
+    return any(names(reading, entry, assertion) for entry in observation.manifests[item.id])
+
+
+def names(reading: Reading, entry: Entry, assertion: Assertion) -> bool:
+    """Whether a manifest's entry is about an assertion. Entries may name spans that the suite does not know."""
+    source = reading.turn_of(entry.source)
+    return source in (None, assertion.turn) and same_literal(entry.literal, assertion.fact.literal)
+
+
+def tombstoned(reading: Reading, observation: Observation, assertion: Assertion) -> bool:
+    """Whether this assertion, and not merely the same words in another turn, was dropped on the record."""
+    if observation.tombstones is not None:
+        return any(buries(reading, t, assertion) for t in observation.tombstones)
+    return any(
+        same_literal(drop.literal, assertion.fact.literal)
+        and drop.source == assertion.turn
+        and drop.operation.ok
+        and drop.operation.start < observation.start
+        for drop in reading.drops
+    )
+
+
+def buries(reading: Reading, tombstone: Tombstone, assertion: Assertion) -> bool:
+    """Whether a tombstone names an assertion."""
+    source = reading.turn_of(tombstone.source)
+    return source in (None, assertion.turn) and same_literal(tombstone.literal, assertion.fact.literal)
+
+
+def covering(reading: Reading, pointers: tuple[Pointer, ...] | None, turn: str) -> Iterator[Pointer]:
+    """The pointers that stand for a turn, or that do not say what they stand for."""
+    for pointer in pointers or ():
+        covers = reading.turns_of(pointer.covers)
+        if covers is None or turn in covers:
+            yield pointer
+
+
+def whole(answer: Answer) -> bool:
+    """Whether an answer claims to be all there is."""
+    return answer.kind is AnswerKind.FOUND
+
+
+def through_pointers(reading: Reading, observation: Observation, turn: str) -> Hold:
+    """Whether a carried pointer leads to a turn's words."""
+    if not reading.offers("pointers", "get"):
+        return Hold.LOOSE
+    if observation.pointers is None:
+        return Hold.UNKNOWN
+    unknown = False
+    for pointer in observation.pointers:
+        answer = observation.answers.get(pointer.token)
+        if answer is not None and answer.kind in CONTENT and turn in reading.contained(content(answer)):
+            return Hold.POINTER
+    for pointer in covering(reading, observation.pointers, turn):
+        answer = observation.answers.get(pointer.token)
+        if answer is None:
+            unknown |= pointer.token not in observation.errors
+        elif answer.kind is AnswerKind.PENDING:
+            return Hold.PENDING
+        elif answer.kind is AnswerKind.PARTIAL and answer.continuation is not None:
+            unknown = True
+    return Hold.UNKNOWN if unknown else Hold.LOOSE
+
+
+def _archived_elsewhere(reading: Reading, observation: Observation, assertion: Assertion) -> bool:
+    """Whether a carried pointer leads to another original that says the same: either may go while the other stays."""
+    answers = (observation.answers.get(pointer.token) for pointer in observation.pointers or ())
+    return any(
+        answer is not None and answer.kind in CONTENT and assertion.number in reading.stated(content(answer))
+        for answer in answers
+    )
+
+
+def asks_for(question: Question, assertion: Assertion) -> bool:
+    """Whether a question was about an assertion."""
+    arguments, fact = question.operation.arguments, assertion.fact
+    if question.operation.op == "search":
+        return plain(str(arguments.get("literal", ""))) == plain(fact.literal)
+    return arguments.get("subject") == fact.subject and arguments.get("attribute") == fact.attribute
+
+
+def _through_search(reading: Reading, observation: Observation, assertion: Assertion) -> Hold:
+    if not (reading.offers("search") or reading.offers("reconstitute")):
+        return Hold.LOOSE
+    asked = [q for q in observation.questions if asks_for(q, assertion)]
+    if any(_finds(reading, question.answer, assertion) for question in asked):
+        return Hold.SEARCH
+    if any(question.answer.kind is AnswerKind.PENDING for question in asked):
+        return Hold.PENDING
+    if any(question.answer.kind is AnswerKind.PARTIAL for question in asked):
+        return Hold.UNKNOWN
+    # Every way of asking has to have been tried before silence means anything.
+    tried = {question.operation.op for question in asked}
+    possible = {op for op in ("search", "reconstitute") if reading.offers(op)}
+    if assertion.fact.subject is None or assertion.fact.attribute is None:
+        possible.discard("reconstitute")
+    return Hold.LOOSE if possible <= tried else Hold.UNKNOWN
+
+
+def _finds(reading: Reading, answer: Answer, assertion: Assertion) -> bool:
+    if answer.kind not in CONTENT:
+        return False
+    text = content(answer)
+    if text and (assertion.turn in reading.contained(text) or says(text, assertion.fact)):
+        return True
+    return (
+        answer.value is not None
+        and same_literal(answer.value, assertion.fact.literal)
+        and reading.turn_of(answer.source) in (None, assertion.turn)
+    )

@@ -1,0 +1,91 @@
+"""ISO: nothing of another session."""
+
+from anchorhold.checkers.provenance import shown_to
+from anchorhold.checkers.reading import CONTENT, Observation, Reading
+from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.words import content, holds, stands
+from anchorhold.compactor import Mechanism
+
+
+def _foreign(reading: Reading, session: str, text: str) -> str | None:
+    """A turn of another session whose words stand in a text, unless a turn of this one says the same."""
+    there = reading.contained(text)
+    own = {reading.said[i].forms for i in there if reading.said[i].session == session}
+    for turn in reading.said:
+        if turn in there and reading.said[turn].session != session and reading.said[turn].forms not in own:
+            return turn
+    return None
+
+
+def _said_elsewhere(reading: Reading, session: str, text: str) -> str | None:
+    """A turn of another session whose fact a text states, unless this session asserts the same."""
+    own = {a.fact.literal for a in reading.assertions if a.session == session}
+    for assertion in reading.assertions:
+        if (
+            assertion.session != session
+            and assertion.fact.literal not in own
+            and stands(assertion.fact.literal, text)
+        ):
+            return assertion.turn
+    return None
+
+
+def iso_1(reading: Reading, tally: Tally) -> None:
+    """Whatever is shown, found, pointed at or summarised in one session, while another exists."""
+    for observation in reading.observations:
+        session = observation.session
+        others = any(s.session != session and s.at < observation.start for s in reading.said.values())
+        if not others:
+            continue
+        for where, text in _seen(observation):
+            tally.trigger()
+            turn = _foreign(reading, session, text) or _said_elsewhere(reading, session, text)
+            if turn is not None:
+                tally.fail(
+                    f"In session {session}, {where} holds the words of {reading.quote(turn)}, which was said in "
+                    f"session {reading.said[turn].session}.",
+                    fact=turn,
+                    event=observation.end,
+                )
+    _summarised(reading, tally)
+
+
+def _seen(observation: Observation) -> list[tuple[str, str]]:
+    """Every text that the compactor handed out, and where."""
+    seen = [(f"item {item.id} of the window", content(item)) for item in observation.items]
+    seen += [
+        (f"what pointer {token} resolves to", content(answer))
+        for token, answer in observation.answers.items()
+        if answer.kind in CONTENT
+    ]
+    seen += [
+        (f"the answer to a {q.operation.op}", f"{content(q.answer)}\n{q.answer.value or ''}")
+        for q in observation.questions
+        if q.answer.kind in CONTENT
+    ]
+    seen += [
+        (f"the manifest of {carrier}", "\n".join(entry.literal for entry in entries))
+        for carrier, entries in observation.manifests.items()
+    ]
+    return seen
+
+
+def _summarised(reading: Reading, tally: Tally) -> None:
+    for stretch in reading.stretches:
+        session = stretch.after.session
+        for call in stretch.calls:
+            shown = shown_to(call)
+            for turn, said in reading.said.items():
+                if said.session != session and said.at < call.start and holds(shown, said.forms):
+                    own = (s for s in reading.said.values() if s.session == session)
+                    if any(s.forms == said.forms for s in own):
+                        continue
+                    tally.fail(
+                        f"In session {session} the summariser was shown {reading.quote(turn)}, which was said in "
+                        f"session {said.session}.",
+                        fact=turn,
+                        event=call.end,
+                    )
+
+
+CHECKERS = (RuleChecker(rule="ISO-1", minimum=5, mechanisms=(Mechanism.SESSIONS,), examine=iso_1),)

@@ -1,0 +1,217 @@
+"""MAN: what a summary replaces is in its manifest, still anchored, or dropped on the record; manifests are sound."""
+
+import re
+
+from anchorhold.checkers.anchoring import where_looked
+from anchorhold.checkers.holding import Hold, buries, hold, same_literal, says_item
+from anchorhold.checkers.reading import Drop, Reading, Stretch
+from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.words import (
+    content,
+    negative,
+    places,
+    plain,
+    sentences,
+    shorten,
+    stands,
+    statements,
+    words,
+)
+from anchorhold.compactor import Mechanism
+from anchorhold_spec.vocabulary import Entry, Item, Tombstone
+
+UNIT = re.compile(
+    r"\s?(%|percent|[µumn]?s|sec(?:ond)?s?|min(?:ute)?s?|h|hours?|days?|[KMGT]i?B|bytes|req/s|°C)(?![\w/])"
+)
+"""A unit right after a number. A number with another unit is another number."""
+
+
+COMMITTING = frozenset({"append", "compact", "crash", "reopen"})
+"""Operations between which a commit can still be told from what came after it."""
+
+
+def replaced(reading: Reading, stretch: Stretch) -> frozenset[str]:
+    """The turns that the summaries committed in a stretch stand for: removed now, or under a summary that went."""
+    if not stretch.new_summaries:
+        return frozenset()
+    earlier: set[str] = set()
+    if stretch.gone_summaries:
+        gone = {said.turn.id for said in reading.present(stretch.before)}
+        earlier = gone - stretch.before.raw
+    return frozenset(reading.removed(stretch)) | (frozenset(earlier) - stretch.after.raw)
+
+
+def man_1(reading: Reading, tally: Tally) -> None:
+    """At each commit: every assertion of every carrier that was replaced."""
+    for lane in reading.lanes:
+        _man_1(reading, tally, lane)
+
+
+def _man_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
+    lost: set[int] = set()
+    waiting: dict[int, str] = {}
+    for stretch in lane:
+        if any(o.op not in COMMITTING for o in stretch.operations):
+            waiting.clear()
+        turns = replaced(reading, stretch)
+        now = turns & frozenset(reading.removed(stretch))
+        summaries = ", ".join(item.id for item in stretch.new_summaries)
+        for assertion in reading.assertions:
+            if assertion.session != stretch.after.session or reading.excused(stretch.after, assertion.turn):
+                continue
+            # What an earlier commit lost is that commit's fault, and is reported there.
+            if assertion.turn in now or (
+                assertion.turn in turns and hold(reading, stretch.before, assertion) is not Hold.LOOSE
+            ):
+                waiting.setdefault(assertion.number, summaries)
+            if assertion.number in lost or assertion.number not in waiting:
+                continue
+            held = hold(reading, stretch.after, assertion)
+            # Several compactions may run before everything is looked at.
+            if held is Hold.UNKNOWN:
+                continue
+            committed = waiting.pop(assertion.number)
+            tally.trigger()
+            if held is Hold.LOOSE:
+                lost.add(assertion.number)
+                tally.fail(
+                    f"When summary {committed} was committed it replaced what carried {assertion}, and neither "
+                    f"carries it on nor leaves it anchored: {where_looked(reading)}.",
+                    fact=assertion.fact.text,
+                    event=stretch.after.end,
+                )
+
+
+def _different_unit(literal: str, carrier: str, source: str) -> bool:
+    if not literal[-1:].isdigit():
+        return False
+
+    def units(text: str) -> set[str]:
+        found = (UNIT.match(text, at + len(literal)) for at in places(literal, text))
+        return {match.group(1) for match in found if match}
+
+    here, there = units(carrier), units(source)
+    return bool(here and there) and not here & there
+
+
+def _denials(text: str, entry: Entry) -> set[bool]:
+    """How a text speaks of an entry: affirming (false), denying (true), both, or not at all."""
+    if entry.subject is not None:
+        return {d for s in sentences(text) for d in statements(s, entry.subject, entry.literal)}
+    return {
+        negative(s[max(0, at - 24) : at + len(entry.literal)])
+        for s in sentences(text)
+        for at in places(plain(entry.literal), s)
+    }
+
+
+def unsound(entry: Entry, carrier: str, sources: list[str]) -> str | None:
+    """Why a manifest's entry is not supported by carrier and source, in words; none where it is."""
+    if not stands(entry.literal, carrier):
+        return "the summary's own text does not say it"
+    having = [source for source in sources if stands(entry.literal, source)]
+    if not having:
+        return "the source does not say it"
+    flat = plain(carrier)
+    if all(_different_unit(entry.literal, flat, plain(source)) for source in having):
+        return "the summary gives it another unit than the source"
+    if entry.subject is not None:
+        named = [s for s in having if plain(entry.subject).casefold() in plain(s).casefold()]
+        if named and plain(entry.subject).casefold() not in flat.casefold():
+            return f"the summary does not mention {entry.subject}"
+    here = _denials(carrier, entry)
+    there = set().union(*(_denials(source, entry) for source in having))
+    if here and there and not here & there:
+        return "the summary denies what the source affirms, or the reverse"
+    return None
+
+
+def man_2(reading: Reading, tally: Tally) -> None:
+    """Every entry of every live summary's manifest, once for each text that it stands in."""
+    seen: set[tuple[str, str, str, str | None]] = set()
+    for observation in reading.observations:
+        carriers = {item.id: item for item in observation.summaries}
+        for carrier, entries in observation.manifests.items():
+            if carrier not in carriers:
+                continue
+            item = carriers[carrier]
+            for entry in entries:
+                key = (carrier, content(item), entry.literal, entry.source)
+                if key in seen:
+                    continue
+                seen.add(key)
+                tally.trigger()
+                why = _why(reading, entry, item, observation.start)
+                if why is not None:
+                    tally.fail(
+                        f"The manifest of summary {carrier} claims “{shorten(entry.literal)}”"
+                        f"{f' of turn {entry.source}' if entry.source else ''}, but {why}.",
+                        fact=entry.literal,
+                        event=observation.end,
+                    )
+
+
+def _why(reading: Reading, entry: Entry, item: Item, at: int) -> str | None:
+    source = reading.turn_of(entry.source)
+    if source is not None:
+        sources = [source]
+    else:
+        # A span of the compactor's own, or no source at all: any turn under the summary may support it.
+        covers = reading.turns_of(item.covers)
+        sources = sorted(covers) if covers else [i for i, said in reading.said.items() if said.at < at]
+    return unsound(entry, content(item), [words(reading.said[i].turn) for i in sources])
+
+
+def _decided(reading: Reading, tombstone: Tombstone, before: int) -> Drop | None:
+    source = reading.turn_of(tombstone.source)
+    for drop in reading.drops:
+        if (
+            drop.operation.start < before
+            and same_literal(drop.literal, tombstone.literal)
+            and source in (None, drop.source)
+        ):
+            return drop
+    return None
+
+
+def man_6(reading: Reading, tally: Tally) -> None:
+    """Every tombstone has a decision behind it; every time a summary left something out is a chance to cheat."""
+    seen: set[tuple[str, str | None]] = set()
+    omitted: set[int] = set()
+    for stretch in reading.stretches:
+        if not stretch.new_summaries or not reading.offers("tombstones"):
+            continue
+        for assertion in reading.assertions:
+            if (
+                assertion.turn in reading.removed(stretch)
+                and assertion.number not in omitted
+                and not any(says_item(reading, stretch.after, i, assertion) for i in stretch.after.items)
+            ):
+                omitted.add(assertion.number)
+                tally.trigger()
+    for observation in reading.observations:
+        for tombstone in observation.tombstones or ():
+            key = (tombstone.literal, tombstone.source)
+            if key in seen:
+                continue
+            seen.add(key)
+            tally.trigger()
+            whose = next((a for a in reading.assertions if buries(reading, tombstone, a)), None)
+            named = str(whose) if whose else f"“{shorten(tombstone.literal)}” (turn {tombstone.source})"
+            if _decided(reading, tombstone, observation.start) is None:
+                sentence = (
+                    f"{named} was tombstoned by {tombstone.decided_by or 'nobody'} "
+                    f"(“{shorten(tombstone.reason)}”), although no caller decided that it may go."
+                )
+            elif not tombstone.reason.strip():
+                sentence = f"The tombstone of {named} gives no reason."
+            else:
+                continue
+            tally.fail(sentence, fact=whose.fact.text if whose else tombstone.literal, event=observation.end)
+
+
+CHECKERS = (
+    RuleChecker(rule="MAN-1", minimum=5, mechanisms=(Mechanism.SUMMARISER,), examine=man_1),
+    RuleChecker(rule="MAN-2", minimum=3, mechanisms=(Mechanism.MANIFESTS,), examine=man_2),
+    RuleChecker(rule="MAN-6", minimum=2, mechanisms=(Mechanism.TOMBSTONES,), examine=man_6),
+)

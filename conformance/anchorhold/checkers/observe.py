@@ -1,0 +1,317 @@
+"""Reads a history once, for all checkers: pairs every `invoke` with its end, and takes looks together.
+
+It judges nothing.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from anchorhold.checkers.reading import (
+    COMMON,
+    CONTENT,
+    READS,
+    SIDELINES,
+    Assertion,
+    Drop,
+    Observation,
+    Operation,
+    Question,
+    Reading,
+    Said,
+    Source,
+    Stretch,
+    convert,
+)
+from anchorhold.checkers.words import content, forms, holds, plain, words
+from anchorhold.history import Event, EventType, Header
+from anchorhold.verdict import History
+from anchorhold.workload import Append
+from anchorhold_spec.vocabulary import (
+    Answer,
+    AnswerKind,
+    CarrierKind,
+    Entry,
+    Item,
+    Pointer,
+    Tombstone,
+    Turn,
+)
+
+
+def operations(events: tuple[Event, ...]) -> tuple[Operation, ...]:
+    """Pair every `invoke` with its end; what is called inside an operation becomes part of it."""
+    open_: dict[str, list[tuple[Event, list[Operation]]]] = {}
+    found: list[Operation] = []
+
+    def close(stack: list[tuple[Event, list[Operation]]], end: Event, ended: EventType) -> None:
+        invoke, calls = stack.pop()
+        done = Operation(
+            op=invoke.op,
+            step=invoke.step,
+            start=invoke.index,
+            end=end.index,
+            ended=ended,
+            arguments=invoke.value if isinstance(invoke.value, Mapping) else {},
+            value=end.value if ended is EventType.OK else None,
+            error=end.error,
+            calls=tuple(calls),
+        )
+        (stack[-1][1] if stack else found).append(done)
+
+    for event in events:
+        stack = open_.setdefault(event.process, [])
+        if event.type is EventType.INVOKE:
+            stack.append((event, []))
+            continue
+        # An end without its invoke is a remark of the runner's, not an operation.
+        if any(invoke.op == event.op for invoke, _ in stack):
+            while stack[-1][0].op != event.op:
+                close(stack, event, EventType.INFO)
+            close(stack, event, event.type)
+    for stack in open_.values():
+        while stack:
+            close(stack, events[-1], EventType.INFO)
+    return tuple(sorted(found, key=lambda operation: operation.start))
+
+
+def read(history: History) -> Reading:
+    """Read a whole history."""
+    done = operations(history.events)
+    said, aliases = _turns(history.header, done)
+    observations = tuple(_observations(history.header, done, said, aliases))
+    pointers: dict[str, Pointer] = {}
+    issued: dict[str, int] = {}
+    for observation in observations:
+        for pointer in observation.pointers or ():
+            pointers.setdefault(pointer.token, pointer)
+            issued.setdefault(pointer.token, observation.start)
+    return Reading(
+        header=history.header,
+        operations=done,
+        said=said,
+        aliases=aliases,
+        assertions=tuple(
+            Assertion(number=n, fact=fact, turn=i, at=s.at, session=s.session)
+            for n, (i, s, fact) in enumerate((i, s, fact) for i, s in said.items() for fact in s.facts)
+        ),
+        observations=observations,
+        stretches=tuple(_stretches(history.header, observations, done)),
+        drops=tuple(
+            Drop(
+                literal=str(o.arguments.get("literal", "")),
+                source=str(o.arguments.get("source", "")),
+                reason=str(o.arguments.get("reason", "")),
+                operation=o,
+            )
+            for o in done
+            if o.op == "tombstone"
+        ),
+        sources=_sources(done, said),
+        pointers=pointers,
+        issued=issued,
+    )
+
+
+def _sources(done: tuple[Operation, ...], said: Mapping[str, Said]) -> tuple[Source, ...]:
+    told = [(one.at, words(one.turn)) for one in said.values()]
+    written = [
+        (call.end, str(call.value["text"]))
+        for operation in done
+        for call in operation.calls
+        if call.op == "summarise" and call.ok and isinstance(call.value, dict)
+    ]
+    return tuple(Source(at=at, text=text, flat=plain(text)) for at, text in (*told, *written))
+
+
+def _turns(header: Header, done: tuple[Operation, ...]) -> tuple[dict[str, Said], dict[str, str]]:
+    session = header.settings.session
+    said: dict[str, Said] = {}
+    aliases: dict[str, str] = {}
+    for operation in done:
+        if operation.op == "switch" and operation.ok:
+            session = str(operation.arguments.get("session", session))
+        if operation.op != "append" or operation.ended is EventType.FAIL:
+            continue
+        turn = convert(operation.arguments["turn"], Turn)
+        steps = header.workload.steps
+        step = steps[operation.step] if operation.step < len(steps) else None
+        facts = step.facts if isinstance(step, Append) and step.turn.id == turn.id else ()
+        if turn.id not in said or not said[turn.id].certain:
+            said[turn.id] = Said(
+                turn=turn,
+                facts=facts,
+                at=operation.end,
+                certain=operation.ok,
+                session=session,
+                forms=forms(turn),
+            )
+        if operation.ok and isinstance(operation.value, str):
+            aliases.setdefault(operation.value, turn.id)
+    return said, aliases
+
+
+def _raw(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str, str]) -> frozenset[str]:
+    """Which turns stand in the window as they were: by their id where it is told, otherwise by their words.
+
+    Several turns may have been merged into one item, and an item may frame a turn (a name before it), so words that
+    stand inside a raw item count.
+    """
+    found: set[str] = set()
+    loose: list[str] = []
+    for item in items:
+        if item.kind is not CarrierKind.RAW:
+            continue
+        flat = plain(content(item))
+        name = item.turn if item.turn in said else aliases.get(item.turn or "")
+        if name is not None:
+            if not said[name].forms or holds(flat, said[name].forms) or (not flat and said[name].turn.calls):
+                found.add(name)
+            continue
+        twins = [i for i, s in said.items() if i not in found and s.forms and flat in s.forms[0]]
+        if twins:
+            found.add(twins[0])
+        else:
+            loose.append(flat)
+    found.update(i for i, s in said.items() if any(holds(flat, s.forms) for flat in loose))
+    return frozenset(found)
+
+
+def _joined(token: str, answers: Mapping[str, Answer]) -> Answer:
+    """A partial answer with the pieces that were fetched by following its continuations."""
+    answer, seen = answers[token], {token}
+    while answer.kind is AnswerKind.PARTIAL:
+        following = answer.continuation
+        if following is None or following in seen or following not in answers:
+            break
+        seen.add(following)
+        rest = answers[following]
+        if rest.kind not in CONTENT:
+            break
+        answer = replace(
+            rest,
+            text=(answer.text or "") + (rest.text or "") if answer.text or rest.text else None,
+            data=(answer.data or b"") + (rest.data or b"") if answer.data or rest.data else None,
+        )
+    return answer
+
+
+class _Look:
+    """Gathers what is read until something changes."""
+
+    def __init__(self) -> None:
+        self.live: tuple[Item, ...] | None = None
+        self.pointers: tuple[Pointer, ...] | None = None
+        self.answers: dict[str, Answer] = {}
+        self.errors: dict[str, str] = {}
+        self.manifests: dict[str, tuple[Entry, ...]] = {}
+        self.tombstones: tuple[Tombstone, ...] | None = None
+        self.status: str | None = None
+        self.questions: list[Question] = []
+        self.start: int | None = None
+        self.end = 0
+
+    def take(self, operation: Operation) -> None:
+        self.start = operation.start if self.start is None else self.start
+        self.end = operation.end
+        token = str(operation.arguments.get("token", ""))
+        if not operation.ok:
+            if operation.op == "get":
+                self.errors[token] = operation.error or "an error"
+                self.answers.pop(token, None)
+            return
+        value = operation.value
+        match operation.op:
+            case "live":
+                self.live = convert(value, tuple[Item, ...])
+            case "pointers":
+                self.pointers = convert(value, tuple[Pointer, ...])
+            case "get":
+                self.answers[token] = convert(value, Answer)
+                self.errors.pop(token, None)
+            case "manifest":
+                carrier = str(operation.arguments.get("carrier", ""))
+                self.manifests[carrier] = convert(value, tuple[Entry, ...])
+            case "tombstones":
+                self.tombstones = convert(value, tuple[Tombstone, ...])
+            case "status":
+                self.status = str(value)
+            case _:
+                self.questions.append(Question(operation=operation, answer=convert(value, Answer)))
+
+
+def _observations(
+    header: Header, done: tuple[Operation, ...], said: Mapping[str, Said], aliases: Mapping[str, str]
+) -> Iterator[Observation]:
+    session, look = header.settings.session, _Look()
+    raw: frozenset[str] = frozenset()
+    exempt: frozenset[str] = frozenset()
+    damaged: frozenset[str] = frozenset()
+    waited = 0.0
+
+    def flush() -> Iterator[Observation]:
+        nonlocal raw
+        if look.start is None:
+            return
+        if look.live is not None:
+            raw = _raw(look.live, {i: s for i, s in said.items() if s.at < look.end}, aliases)
+        yield Observation(
+            start=look.start,
+            end=look.end,
+            session=session,
+            live=look.live,
+            pointers=look.pointers,
+            answers={token: _joined(token, look.answers) for token in look.answers},
+            errors=look.errors,
+            manifests=look.manifests,
+            tombstones=look.tombstones,
+            status=look.status,
+            questions=tuple(look.questions),
+            raw=raw if look.live is not None else frozenset(),
+            exempt=exempt,
+            damaged=damaged,
+        )
+
+    for operation in done:
+        if operation.op in READS:
+            look.take(operation)
+            continue
+        if operation.op in SIDELINES:
+            continue
+        yield from flush()
+        look = _Look()
+        if operation.op == "switch" and operation.ok:
+            session = str(operation.arguments.get("session", session))
+        if operation.op == "corrupt" and operation.ok and operation.value is True:
+            # What else lies under the damaged bytes is not known, so whatever is no longer in the window is exempt.
+            exempt |= frozenset(i for i, s in said.items() if s.at < operation.start) - raw
+            damaged |= {str(operation.arguments.get("token", ""))}
+        if operation.op == "expire":
+            waited += float(operation.arguments.get("seconds", 0.0))
+            horizon = header.settings.horizon
+            if horizon is not None and waited >= horizon:
+                exempt |= frozenset(i for i, s in said.items() if s.at < operation.start)
+    yield from flush()
+
+
+def _stretches(
+    header: Header, observations: tuple[Observation, ...], done: tuple[Operation, ...]
+) -> Iterator[Stretch]:
+    last: dict[str, Observation] = {}
+    session = header.settings.session
+    changes: list[tuple[str, Operation]] = []
+    for operation in done:
+        if operation.op == "switch" and operation.ok:
+            session = str(operation.arguments.get("session", session))
+        elif operation.op not in READS and operation.op not in SIDELINES:
+            changes.append((session, operation))
+    begun = [operation.start for _, operation in changes]
+    for after in observations:
+        if after.live is None:
+            continue
+        # Every session starts with an empty window, whether or not anybody looked at it.
+        before = last.get(after.session, Observation(start=0, end=0, session=after.session, live=()))
+        first, behind = bisect_left(begun, before.end), bisect_left(begun, after.start)
+        between = tuple(o for of, o in changes[first:behind] if of == after.session or o.op in COMMON)
+        yield Stretch(before=before, operations=between, after=after)
+        last[after.session] = after

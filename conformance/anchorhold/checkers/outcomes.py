@@ -1,0 +1,284 @@
+"""OUT: what is no summary is not committed as one, and outcomes say what happened. ANC-5: failing leaves no trace."""
+
+from anchorhold.checkers.holding import Hold, through_pointers
+from anchorhold.checkers.provenance import reply_of, shown_to
+from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
+from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.words import content, holds, plain, quotes, shorten, words
+from anchorhold.compactor import Mechanism
+from anchorhold.history import EventType
+from anchorhold.summariser import SUMMARIES
+from anchorhold_spec.vocabulary import Answer, CarrierKind, Item, Outcome, OutcomeKind
+
+PROVABLE = frozenset({"echo", "truncated"})
+"""Replies that are words of the sources: they may stand for what they hold whole."""
+
+
+def defect(call: Operation, earlier: list[str]) -> str | None:
+    """Why a reply is no summary, in words; none where it is one."""
+    if call.ended is not EventType.OK:
+        return f"the summariser failed ({call.error or 'no answer'})"
+    mode, finish = call.value.get("mode"), call.value.get("finish", "stop")
+    text = reply_of(call)
+    if not text.strip():
+        return "the summariser answered with nothing"
+    if finish == "length":
+        return "the summariser's answer was cut off at its token limit"
+    if finish != "stop":
+        return f"the summariser ended with “{finish}”"
+    if mode == "same":
+        return "the summariser repeated the previous summary unchanged" if text in earlier else None
+    if mode is not None and mode not in SUMMARIES:
+        return f"the summariser's answer was no summary (“{shorten(text, 50)}”)"
+    return None
+
+
+def _provable(call: Operation) -> bool:
+    return call.ok and call.value.get("mode") in PROVABLE
+
+
+def _strangers(reading: Reading, stretch: Stretch) -> tuple[Item, ...]:
+    """Items that came into the window and are no turn."""
+    known = {(item.id, content(item)) for item in stretch.before.items}
+    return tuple(
+        item
+        for item in stretch.after.items
+        if (item.id, content(item)) not in known
+        and (item.kind is not CarrierKind.RAW or not reading.contained(content(item)))
+    )
+
+
+def out_1(reading: Reading, tally: Tally) -> None:
+    """Each reply that is no summary: nothing is committed for it, and what it was to stand for stays."""
+    for lane in reading.lanes:
+        _out_1(reading, tally, lane)
+
+
+def _out_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
+    earlier: list[str] = []
+    for stretch in lane:
+        good: list[Operation] = []
+        bad: list[tuple[Operation, str]] = []
+        for call in stretch.calls:
+            why = defect(call, earlier)
+            if why is None:
+                good.append(call)
+            else:
+                bad.append((call, why))
+            earlier += [reply_of(call)] if call.ok else []
+        if bad:
+            tally.trigger(len(bad))
+            _committed_anyway(reading, tally, stretch, good, bad)
+            _sources_gone(reading, tally, stretch, good, bad)
+
+
+def _committed_anyway(
+    reading: Reading,
+    tally: Tally,
+    stretch: Stretch,
+    good: list[Operation],
+    bad: list[tuple[Operation, str]],
+) -> None:
+    removed = reading.removed(stretch)
+    for item in _strangers(reading, stretch):
+        flat = plain(content(item))
+        if any(reply and reply in flat for reply in (plain(reply_of(call)) for call in good)):
+            continue
+        for call, why in bad:
+            text = plain(reply_of(call)) if call.ok else plain(call.error or "")
+            if not text or text not in flat or (_provable(call) and not removed):
+                continue
+            what = "its answer" if call.ok else "the error's text"
+            tally.fail(
+                f"{why[0].upper()}{why[1:]}, and {what} now stands in the window as {item.id}: “{shorten(text)}”.",
+                fact=item.id,
+                event=stretch.after.end,
+            )
+            break
+        else:
+            sources = [words(reading.said[turn].turn) for turn in removed]
+            told = any(quotes(flat, source) for source in sources)
+            if not good and item.kind is CarrierKind.SUMMARY and removed and not told:
+                why = bad[-1][1]
+                tally.fail(
+                    f"{why[0].upper()}{why[1:]}, and summary {item.id} was committed all the same; it says nothing "
+                    f"of {reading.quote(removed[0])}, which it replaced.",
+                    fact=item.id,
+                    event=stretch.after.end,
+                )
+
+
+def _sources_gone(
+    reading: Reading,
+    tally: Tally,
+    stretch: Stretch,
+    good: list[Operation],
+    bad: list[tuple[Operation, str]],
+) -> None:
+    shown = " ".join(map(shown_to, good))
+    gone = [
+        turn
+        for turn in reading.removed(stretch)
+        if reading.said[turn].forms
+        and not holds(shown, reading.said[turn].forms)
+        and through_pointers(reading, stretch.after, turn) is Hold.LOOSE
+    ]
+    if gone:
+        why = bad[-1][1]
+        more = f", and so are {len(gone) - 1} more turns" if len(gone) > 1 else ""
+        tally.fail(
+            f"{why[0].upper()}{why[1:]}, and {reading.quote(gone[0])} is gone from the window all the same, "
+            f"without a summary of it{more}.",
+            fact=gone[0],
+            event=stretch.after.end,
+        )
+
+
+def _carriers(observation: Observation) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
+    return observation.raw, frozenset((item.id, content(item)) for item in observation.summaries)
+
+
+def _visible(observation: Observation) -> tuple[object, ...]:
+    items = [(item.kind, item.turn, content(item)) for item in observation.items]
+    return items, sorted(pointer.token for pointer in observation.pointers or ())
+
+
+def _alone(stretch: Stretch) -> Operation | None:
+    """The one changing operation of a stretch, where there was exactly one."""
+    return stretch.operations[0] if len(stretch.operations) == 1 else None
+
+
+def out_2(reading: Reading, tally: Tally) -> None:
+    """Each outcome against what was seen before and after."""
+    for stretch in reading.stretches:
+        operation = _alone(stretch)
+        if operation is None or operation.op not in ("compact", "evict", "tombstone"):
+            continue
+        outcome = operation.outcome()
+        if outcome is None and operation.ended is EventType.INFO:
+            continue
+        tally.trigger()
+        wrong = {"compact": _compact, "evict": _evict, "tombstone": _tombstone}[operation.op](
+            reading, stretch, operation, outcome
+        )
+        if wrong is not None:
+            said = f"answered “{outcome.kind}”" if outcome else f"ended with an error ({operation.error})"
+            tally.fail(
+                f"{operation.op} {said}, but {wrong}.",
+                fact=f"{operation.op} at {operation.start}",
+                event=stretch.after.end,
+            )
+
+
+def _committed(outcome: Outcome | None) -> bool:
+    return outcome is not None and outcome.kind is OutcomeKind.COMMITTED
+
+
+def _compact(reading: Reading, stretch: Stretch, operation: Operation, outcome: Outcome | None) -> str | None:
+    changed = _carriers(stretch.before) != _carriers(stretch.after)
+    if _committed(outcome):
+        if _visible(stretch.before) == _visible(stretch.after):
+            return "the window and its pointers are as they were"
+        return None
+    if changed:
+        removed = reading.removed(stretch)
+        if removed:
+            return f"{reading.quote(removed[0])} is no longer in the window"
+        return "the summaries in the window are others than before"
+    if outcome is not None and outcome.kind is OutcomeKind.NOTHING:
+        failures = [call for call in operation.calls if call.op == "summarise" and defect(call, [])]
+        if failures and len(failures) == len(operation.calls):
+            return f"there was something to do: {defect(failures[-1], [])}"
+    return None
+
+
+def _resolves(observation: Observation, token: str) -> bool | None:
+    if token in observation.errors:
+        return False
+    answer = observation.answers.get(token)
+    return None if answer is None else answer.kind in CONTENT
+
+
+def _evict(_reading: Reading, stretch: Stretch, operation: Operation, outcome: Outcome | None) -> str | None:
+    token = str(operation.arguments.get("token", ""))
+    before, after = _resolves(stretch.before, token), _resolves(stretch.after, token)
+    if _committed(outcome):
+        return f"pointer {token} resolves as before" if before and after else None
+    return f"pointer {token} no longer resolves" if before and after is False else None
+
+
+def _tombstone(_reading: Reading, stretch: Stretch, operation: Operation, outcome: Outcome | None) -> str | None:
+    if stretch.after.tombstones is None:
+        return None
+    before = set(stretch.before.tombstones or ())
+    new = [t for t in stretch.after.tombstones if t not in before]
+    literal = str(operation.arguments.get("literal", ""))
+    if _committed(outcome):
+        listed = any(
+            plain(t.literal) in plain(literal) or plain(literal) in plain(t.literal) for t in stretch.after.tombstones
+        )
+        return None if listed else f"no tombstone of “{literal}” is listed"
+    return (
+        f"there is a new tombstone of “{new[0].literal}”" if new and stretch.before.tombstones is not None else None
+    )
+
+
+def anc_5(reading: Reading, tally: Tally) -> None:
+    """After a refused or failed operation, everything that can be seen is as it was."""
+    for stretch in reading.stretches:
+        operation = _alone(stretch)
+        if operation is None or operation.op not in ("compact", "evict", "tombstone"):
+            continue
+        outcome = operation.outcome()
+        failed = operation.ended is EventType.FAIL or (
+            outcome is not None and outcome.kind in (OutcomeKind.REFUSED, OutcomeKind.FAILED)
+        )
+        if not failed:
+            continue
+        tally.trigger()
+        left = trace(stretch.before, stretch.after, growing=True)
+        if left is not None:
+            how = outcome.kind if outcome else "failed"
+            tally.fail(
+                f"{operation.op} was {how}, and left a trace: {left}.",
+                fact=f"{operation.op} at {operation.start}",
+                event=stretch.after.end,
+            )
+
+
+def _answers_otherwise(before: Answer, after: Answer, *, growing: bool) -> bool:
+    old, new = content(before), content(after)
+    return before.kind is not after.kind or (old not in new if growing else old != new)
+
+
+def trace(before: Observation, after: Observation, *, growing: bool = False) -> str | None:
+    """What is no longer as it was, in words.
+
+    `growing`: an archive may have come to hold more than before, which takes nothing away and registers nothing.
+    """
+    old = [(item.id, item.kind, content(item)) for item in before.items]
+    new = [(item.id, item.kind, content(item)) for item in after.items]
+    if old != new:
+        gone, come = [i for i in old if i not in new], [i for i in new if i not in old]
+        what = f"{gone[0][0]} is gone" if gone else f"{come[0][0]} has come" if come else "its order changed"
+        return f"the window changed ({what})"
+    if before.pointers is not None and after.pointers is not None:
+        changed = {p.token for p in before.pointers} ^ {p.token for p in after.pointers}
+        if changed:
+            return f"pointer {min(changed)} came or went"
+    for token in before.answers.keys() & after.answers.keys():
+        if _answers_otherwise(before.answers[token], after.answers[token], growing=growing):
+            return f"pointer {token} answers otherwise"
+    for carrier in before.manifests.keys() & after.manifests.keys():
+        if before.manifests[carrier] != after.manifests[carrier]:
+            return f"the manifest of {carrier} changed"
+    if before.tombstones is not None and after.tombstones is not None and before.tombstones != after.tombstones:
+        return "the tombstones changed"
+    return None
+
+
+CHECKERS = (
+    RuleChecker(rule="OUT-1", minimum=3, mechanisms=(Mechanism.SUMMARISER,), examine=out_1),
+    RuleChecker(rule="OUT-2", minimum=5, mechanisms=(), examine=out_2),
+    RuleChecker(rule="ANC-5", minimum=2, mechanisms=(), examine=anc_5),
+)

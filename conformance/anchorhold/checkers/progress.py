@@ -1,0 +1,103 @@
+"""PRO: a compactor that refuses everything does not conform."""
+
+from collections.abc import Iterable
+
+from anchorhold.checkers.reading import Operation, Reading, Stretch
+from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.words import content
+from anchorhold.compactor import Unit
+from anchorhold.history import EventType
+from anchorhold.size import CHARACTERS_A_TOKEN, high_water, turn_size, window_size
+from anchorhold_spec.vocabulary import Item, OutcomeKind
+
+FAULTS = frozenset({"corrupt", "crash", "expire", "evict", "tombstone"})
+"""After these a store is no longer simply healthy, and what they left behind may hold a compaction up."""
+WITHOUT_BUDGET = 24
+"""Turns in the window that are enough to ask for a compaction where the compactor has no known budget."""
+
+
+def _faithful(call: Operation) -> bool:
+    return call.ended is EventType.OK and call.value.get("mode", "faithful") == "faithful"
+
+
+def _healthy(reading: Reading, until: int) -> bool:
+    for operation in reading.operations:
+        if operation.start >= until:
+            return True
+        if operation.op in FAULTS or not all(_faithful(call) for call in operation.calls):
+            return False
+    return True
+
+
+def excuse(operation: Operation) -> str | None:
+    """What the compactor says holds it up."""
+    outcome = operation.outcome()
+    if outcome is None:
+        return operation.error
+    if outcome.kind is OutcomeKind.COMMITTED:
+        return None
+    return (outcome.reason or "").strip() or "; ".join(outcome.facts) or None
+
+
+def _size(items: Iterable[Item], unit: Unit) -> float:
+    """Size of a window, by whichever way of rounding makes it smaller."""
+    items = tuple(items)
+    if unit is Unit.ITEMS:
+        return window_size(items, unit)
+    return min(window_size(items, unit), sum(len(content(item)) for item in items) / CHARACTERS_A_TOKEN)
+
+
+def _asked(stretch: Stretch | None) -> bool:
+    return stretch is not None and bool(stretch.of("compact"))
+
+
+def pro_1(reading: Reading, tally: Tally) -> None:
+    """With a faithful summariser and a healthy store the window comes under its watermark, or it is said why not."""
+    for lane in reading.lanes:
+        _pro_1(reading, tally, lane)
+
+
+def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
+    limit = high_water(reading.header.settings)
+    unit = reading.header.settings.unit
+    asked, replaced, waiting, last = 0, False, 0, 0
+    following = (*lane[1:], None)
+    for stretch, then in zip(lane, following, strict=True):
+        if not _healthy(reading, stretch.after.start):
+            break
+        replaced |= bool(stretch.new_summaries) or bool(reading.removed(stretch))
+        turns = [said.turn for said in reading.present(stretch.after) if not said.turn.protected]
+        # What the window would hold if nothing had ever been compacted.
+        demand = len(turns) if limit is None else sum(turn_size(turn, unit) for turn in turns)
+        if not _asked(stretch) or demand <= (WITHOUT_BUDGET if limit is None else limit):
+            continue
+        asked, waiting, last = asked + 1, len(stretch.after.raw), stretch.after.end
+        # Of several compactions in a row it is the last that counts.
+        if _asked(then):
+            continue
+        size = _size(stretch.after.items, unit)
+        if limit is None or size <= limit:
+            tally.trigger(int(replaced))
+            continue
+        compact = stretch.of("compact")[-1]
+        if compact.committed:
+            tally.note("some windows were still shrinking when the scenario went on")
+        elif excuse(compact) is None:
+            tally.fail(
+                f"The window holds {size:g} {unit}, its watermark is {limit:g}, and compaction brings it no lower "
+                "without saying what holds it up.",
+                fact="the window",
+                event=stretch.after.end,
+            )
+        else:
+            tally.trigger(int(replaced))
+    if asked and not replaced:
+        tally.fail(
+            f"{asked} compactions were asked for while {waiting} turns stood in the window, with a faithful "
+            "summariser and a healthy store, and not one turn was ever replaced.",
+            fact="the window",
+            event=last,
+        )
+
+
+CHECKERS = (RuleChecker(rule="PRO-1", minimum=2, mechanisms=(), examine=pro_1),)

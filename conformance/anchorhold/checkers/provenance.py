@@ -1,0 +1,255 @@
+"""PTR: what a summary replaced stays one step away, and nothing is replaced that the summariser did not see."""
+
+from anchorhold.checkers.holding import HELD, Hold, covering, through_pointers
+from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
+from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.words import content, holds, plain
+from anchorhold.compactor import Mechanism
+from anchorhold.history import EventType
+from anchorhold_spec.vocabulary import AnswerKind, Item
+
+
+def _where_it_leads(reading: Reading, observation: Observation, turn: str) -> str:
+    """What became of the pointers that stand for a turn, in words."""
+    found = []
+    for pointer in covering(reading, observation.pointers, turn):
+        if pointer.token in observation.errors:
+            found.append(f"pointer {pointer.token} ends with an error ({observation.errors[pointer.token]})")
+        elif pointer.token in observation.answers:
+            answer = observation.answers[pointer.token]
+            what = "other words" if answer.kind in CONTENT else f"“{answer.kind}”"
+            found.append(f"pointer {pointer.token} answers with {what}")
+    if not found:
+        return "no pointer stands for it"
+    return " and ".join(found[:3]) + (f" (and {len(found) - 3} more)" if len(found) > 3 else "")
+
+
+def _excused(reading: Reading, observation: Observation, turn: str) -> bool:
+    """The suite put the original out of reach itself, or a caller decided that what the turn says may go."""
+    if reading.excused(observation, turn) or not reading.said[turn].forms:
+        return True
+    buried = any(
+        observation.answers.get(p.token) is not None and observation.answers[p.token].kind is AnswerKind.TOMBSTONED
+        for p in covering(reading, observation.pointers, turn)
+    )
+    return buried and any(drop.source == turn for drop in reading.drops)
+
+
+def _declared_pending(stretch: Stretch) -> bool:
+    """Whether the new summaries, or the outcome of the compaction, are declared pending."""
+    outcomes = (o.outcome() for o in stretch.of("compact"))
+    return any(item.pending for item in stretch.new_summaries) or any(o is not None and o.pending for o in outcomes)
+
+
+def ptr_1(reading: Reading, tally: Tally) -> None:
+    """At each commit, and again after each reopening: every turn that a summary stands for can be had back."""
+    for lane in reading.lanes:
+        _ptr_1(reading, tally, lane)
+
+
+def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
+    if not reading.offers("pointers", "get"):
+        return
+    waiting: dict[str, str] = {}
+    reached: frozenset[str] = frozenset()
+    for stretch in lane:
+        after = stretch.after
+        reopened = [o for o in stretch.operations if o.op == "reopen"]
+        if any(o.op in ("evict", "expire") for o in stretch.operations):
+            waiting.clear()
+        if stretch.new_summaries and not _declared_pending(stretch):
+            waiting |= dict.fromkeys(reading.removed(stretch), f"{_committed(stretch)} in place of")
+        if reopened:
+            again = sorted(reached - after.raw, key=list(reading.said).index)
+            waiting |= {turn: f"{_opened(stretch)} a pointer led to" for turn in again if turn not in waiting}
+        for turn, what in list(waiting.items()):
+            if _excused(reading, after, turn) or turn in after.raw:
+                del waiting[turn]
+                continue
+            held = through_pointers(reading, after, turn)
+            if held is Hold.UNKNOWN:
+                continue
+            del waiting[turn]
+            tally.trigger()
+            if held not in HELD:
+                tally.fail(
+                    f"{what} {reading.quote(turn)}, but now {_where_it_leads(reading, after, turn)}.",
+                    fact=turn,
+                    event=after.end,
+                )
+        if after.pointers is not None:
+            reached = _reached(reading, after)
+
+
+def _committed(stretch: Stretch) -> str:
+    named = ", ".join(item.id for item in stretch.new_summaries)
+    return (
+        f"A crash came, and summary {named} had been committed"
+        if stretch.of("crash")
+        else (f"Summary {named} was committed")
+    )
+
+
+def _opened(stretch: Stretch) -> str:
+    return f"Before {'the crash' if stretch.of('crash') else 'the session was opened again'}"
+
+
+def _reached(reading: Reading, observation: Observation) -> frozenset[str]:
+    """The turns outside the window to which a carried pointer leads."""
+    inside = (
+        reading.contained(content(observation.answers[p.token]))
+        for p in observation.pointers or ()
+        if p.token in observation.answers and observation.answers[p.token].kind in CONTENT
+    )
+    return frozenset().union(*inside) - observation.raw
+
+
+def ptr_4(reading: Reading, tally: Tally) -> None:
+    """Each time a summary replaces a summary: what could be had back before can still be had in one step."""
+    for lane in reading.lanes:
+        _ptr_4(reading, tally, lane)
+
+
+def _ptr_4(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
+    if not reading.offers("pointers", "get"):
+        return
+    reached: frozenset[str] = frozenset()
+    waiting: set[str] = set()
+    for stretch in lane:
+        after = stretch.after
+        if any(o.op in ("evict", "expire") for o in stretch.operations):
+            waiting.clear()
+        if stretch.new_summaries and stretch.gone_summaries:
+            waiting |= reached
+        for turn in [i for i in reading.said if i in waiting]:
+            if _excused(reading, after, turn) or turn in after.raw:
+                waiting.discard(turn)
+                continue
+            held = through_pointers(reading, after, turn)
+            if held is Hold.UNKNOWN:
+                continue
+            waiting.discard(turn)
+            tally.trigger()
+            if held not in HELD:
+                tally.fail(
+                    f"A pointer of a replaced summary led to {reading.quote(turn)}; from the summary that replaced "
+                    f"it the turn is not one step away: {_where_it_leads(reading, after, turn)}.",
+                    fact=turn,
+                    event=after.end,
+                )
+        if after.pointers is not None:
+            reached = _reached(reading, after)
+
+
+def shown_to(call: Operation) -> str:
+    """Everything that one call of the summariser was shown."""
+    messages = call.arguments.get("messages", ())
+    return plain("\n".join(str(message) for message in messages))
+
+
+def reply_of(call: Operation) -> str:
+    """What the summariser answered; empty where it raised."""
+    return str(call.value.get("text", "")) if call.ok and isinstance(call.value, dict) else ""
+
+
+def _was_shown(text: str, replies: list[str], shown: str) -> bool:
+    """Whether a summary's text was shown: framed as in the window, or as the summariser wrote it."""
+    flat = plain(text)
+    bodies = [flat, *(reply for reply in map(plain, replies) if reply and reply in flat)]
+    return any(body and body in shown for body in bodies)
+
+
+def ptr_3(reading: Reading, tally: Tally) -> None:
+    """At each commit: removed = shown to the summariser = declared as covered."""
+    for lane in reading.lanes:
+        _ptr_3(reading, tally, lane)
+
+
+def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
+    replies: list[str] = []
+    under: dict[str, frozenset[str]] = {}
+    for stretch in lane:
+        calls = [call for call in stretch.calls if call.ended is EventType.OK]
+        shown = " ".join(shown_to(call) for call in calls)
+        if stretch.new_summaries:
+            removed = reading.removed(stretch)
+            for turn in removed:
+                if not reading.said[turn].forms:
+                    continue
+                tally.trigger()
+                if not holds(shown, reading.said[turn].forms):
+                    tally.fail(
+                        f"{reading.quote(turn, first=True)} was replaced by summary "
+                        f"{stretch.new_summaries[-1].id}, but the summariser was never shown it.",
+                        fact=turn,
+                        event=stretch.after.end,
+                    )
+            for item in stretch.gone_summaries:
+                tally.trigger()
+                originals = under.get(item.id, frozenset())
+                from_originals = bool(originals) and all(holds(shown, reading.said[t].forms) for t in originals)
+                if not _was_shown(content(item), replies, shown) and not from_originals:
+                    tally.fail(
+                        f"Summary {item.id} was replaced by summary {stretch.new_summaries[-1].id}, but the "
+                        "summariser was shown neither it nor the turns under it.",
+                        fact=item.id,
+                        event=stretch.after.end,
+                    )
+            _declared(reading, tally, stretch, removed, under)
+        for item in stretch.new_summaries:
+            under[item.id] = _covered(reading, item, under) or frozenset()
+        replies += [reply_of(call) for call in calls]
+
+
+def _covered(reading: Reading, item: Item, under: dict[str, frozenset[str]]) -> frozenset[str] | None:
+    """The turns that a summary declares, those under the summaries that it names included."""
+    turns = reading.turns_of(item.covers)
+    if turns is None:
+        return None
+    return turns.union(*(under[name] for name in item.covers or () if name in under))
+
+
+def _declared(
+    reading: Reading,
+    tally: Tally,
+    stretch: Stretch,
+    removed: tuple[str, ...],
+    under: dict[str, frozenset[str]],
+) -> None:
+    declarations = [_covered(reading, item, under) for item in stretch.new_summaries]
+    names = ", ".join(item.id for item in stretch.new_summaries)
+    known = [declared for declared in declarations if declared is not None]
+    covered: frozenset[str] = frozenset().union(*known)
+    for turn in (i for i in reading.said if i in covered & stretch.after.raw):
+        tally.fail(
+            f"Summary {names} declares that it stands for {reading.quote(turn)}, which is still in the window.",
+            fact=turn,
+            event=stretch.after.end,
+        )
+    if len(known) < len(declarations):
+        return
+    for turn in removed:
+        if turn not in covered:
+            tally.fail(
+                f"{reading.quote(turn, first=True)} left the window when summary {names} was committed, and no "
+                "summary declares that it stands for it.",
+                fact=turn,
+                event=stretch.after.end,
+            )
+    ids = {name for item in stretch.new_summaries for name in item.covers or ()}
+    for item in stretch.gone_summaries:
+        missing = under.get(item.id, frozenset()) - covered - stretch.after.exempt
+        if item.id not in ids and missing:
+            tally.fail(
+                f"Summary {item.id} was replaced by summary {names}, which does not declare that it stands for "
+                f"{', '.join(sorted(missing))}.",
+                fact=item.id,
+                event=stretch.after.end,
+            )
+
+
+CHECKERS = (
+    RuleChecker(rule="PTR-1", minimum=5, mechanisms=(Mechanism.POINTERS,), examine=ptr_1),
+    RuleChecker(rule="PTR-3", minimum=5, mechanisms=(Mechanism.SUMMARISER,), examine=ptr_3),
+    RuleChecker(rule="PTR-4", minimum=3, mechanisms=(Mechanism.POINTERS,), examine=ptr_4),
+)

@@ -1,0 +1,306 @@
+"""A history as the checkers see it: turns and assertions, and what could be seen between two changes.
+
+All looking around between two changing operations together is one `Observation`; consecutive observations of the
+same session are joined by the `Stretch` of operations between them. `anchorhold.checkers.observe` makes all this.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import msgspec
+
+from anchorhold.checkers.words import content, holds, plain, says, shorten, words
+from anchorhold.history import EventType, Header
+from anchorhold_spec.vocabulary import (
+    Answer,
+    AnswerKind,
+    CarrierKind,
+    Entry,
+    Fact,
+    Item,
+    Outcome,
+    OutcomeKind,
+    Pointer,
+    Tombstone,
+    Turn,
+)
+
+READS = frozenset({"live", "pointers", "get", "search", "reconstitute", "manifest", "tombstones", "status"})
+COMMON = frozenset({"open", "reopen", "crash", "expire"})
+"""Operations that concern every session of a store."""
+OUTCOMES = frozenset({"compact", "evict", "tombstone"})
+SIDELINES = frozenset({"describe", "note", "close"})
+"""Operations that neither look nor change anything."""
+CONTENT = frozenset({AnswerKind.FOUND, AnswerKind.PARTIAL})
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One operation from its `invoke` to its end."""
+
+    op: str
+    step: int
+    start: int
+    end: int
+    """Index of the event that ended it; of the last event of the history where nothing did."""
+    ended: EventType
+    """`info` where nothing ended it."""
+    arguments: Mapping[str, Any]
+    value: Any = None
+    error: str | None = None
+    calls: tuple["Operation", ...] = ()
+    """What was called inside it: the summariser."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended without an error."""
+        return self.ended is EventType.OK
+
+    @property
+    def committed(self) -> bool:
+        """Whether it happened: by its outcome where it has one, otherwise by ending without an error."""
+        if self.op in OUTCOMES:
+            outcome = self.outcome()
+            return outcome is not None and outcome.kind is OutcomeKind.COMMITTED
+        return self.ok
+
+    def outcome(self) -> Outcome | None:
+        """The outcome that it answered with, where it did."""
+        return convert(self.value, Outcome) if self.ok and self.value is not None else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A turn that was handed to the compactor."""
+
+    turn: Turn
+    facts: tuple[Fact, ...]
+    at: int
+    """Event at which it was acknowledged."""
+    certain: bool
+    """Whether the append was acknowledged; otherwise it may or may not be there."""
+    session: str
+    forms: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assertion:
+    """A fact together with the turn that asserts it."""
+
+    number: int
+    fact: Fact
+    turn: str
+    at: int
+    session: str
+
+    def __str__(self) -> str:
+        return f"“{plain(self.fact.text)}” (turn {self.turn})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A `search` or `reconstitute` that was answered."""
+
+    operation: Operation
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """Everything that was seen between two changes."""
+
+    start: int
+    end: int
+    session: str
+    live: tuple[Item, ...] | None = None
+    pointers: tuple[Pointer, ...] | None = None
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    """What each followed token was answered with; pieces are joined."""
+    errors: Mapping[str, str] = field(default_factory=dict)
+    """Tokens whose `get` ended with an error."""
+    manifests: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
+    tombstones: tuple[Tombstone, ...] | None = None
+    status: str | None = None
+    questions: tuple[Question, ...] = ()
+    raw: frozenset[str] = frozenset()
+    """Turns that stand in the window as they were."""
+    exempt: frozenset[str] = frozenset()
+    """Turns whose original the suite itself put out of reach (damaged store, horizon over)."""
+    damaged: frozenset[str] = frozenset()
+    """Tokens under which the suite damaged the stored bytes."""
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The live window, empty where it was not read."""
+        return self.live or ()
+
+    @property
+    def summaries(self) -> tuple[Item, ...]:
+        """The live summaries."""
+        return tuple(item for item in self.items if item.kind is CarrierKind.SUMMARY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """What was done between two looks at the same window."""
+
+    before: Observation
+    operations: tuple[Operation, ...]
+    after: Observation
+
+    def of(self, op: str) -> tuple[Operation, ...]:
+        """The operations of one name."""
+        return tuple(o for o in self.operations if o.op == op)
+
+    def named(self) -> str:
+        """The operations in words."""
+        names: dict[str, None] = {o.op: None for o in self.operations}
+        return " + ".join(names) or "nothing"
+
+    @property
+    def calls(self) -> tuple[Operation, ...]:
+        """Every call of the summariser."""
+        return tuple(c for o in self.operations for c in o.calls if c.op == "summarise")
+
+    @property
+    def new_summaries(self) -> tuple[Item, ...]:
+        """Summaries that were not there before, in this form."""
+        known = {(item.id, content(item)) for item in self.before.summaries}
+        return tuple(item for item in self.after.summaries if (item.id, content(item)) not in known)
+
+    @property
+    def gone_summaries(self) -> tuple[Item, ...]:
+        """Summaries that are no longer there, and whose text stands in no other item either."""
+        known = {(item.id, content(item)) for item in self.after.summaries}
+        texts = [plain(content(item)) for item in self.after.items]
+        return tuple(
+            item
+            for item in self.before.summaries
+            if (item.id, content(item)) not in known
+            and not any(plain(content(item)) and plain(content(item)) in text for text in texts)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Something that was said to the compactor, or that its model wrote for it."""
+
+    at: int
+    text: str
+    flat: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drop:
+    """A caller's explicit decision that an assertion may go."""
+
+    literal: str
+    source: str
+    reason: str
+    operation: Operation
+
+
+def convert(value: Any, kind: type[T]) -> T:
+    """A value of the vocabulary from its builtins, whether the history came from memory or from a file."""
+    return msgspec.convert(value, kind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A history as the checkers see it."""
+
+    header: Header
+    operations: tuple[Operation, ...]
+    said: Mapping[str, Said]
+    aliases: Mapping[str, str]
+    assertions: tuple[Assertion, ...]
+    observations: tuple[Observation, ...]
+    stretches: tuple[Stretch, ...]
+    drops: tuple[Drop, ...]
+    sources: tuple[Source, ...]
+    """Everything that anything could be quoted from: turns, and what the model wrote."""
+    pointers: Mapping[str, Pointer]
+    """Every token ever seen, with the pointer as first seen."""
+    issued: Mapping[str, int]
+    """Event at which each token was first seen."""
+    _contained: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
+    _stated: dict[str, frozenset[int]] = field(default_factory=dict, repr=False)
+
+    def offers(self, *operations: str) -> bool:
+        """Whether the compactor has all of these operations."""
+        return set(operations) <= set(self.header.operations)
+
+    def turn_of(self, name: str | None) -> str | None:
+        """The suite's id of a turn that the compactor names by the suite's id or by its own."""
+        if name is None or name in self.said:
+            return name
+        return self.aliases.get(name)
+
+    def turns_of(self, names: tuple[str, ...] | None) -> frozenset[str] | None:
+        """The known turns among the names; none where nothing is declared."""
+        if names is None:
+            return None
+        return frozenset(turn for turn in map(self.turn_of, names) if turn is not None)
+
+    def contained(self, text: str) -> frozenset[str]:
+        """The turns whose words stand in a text."""
+        if text not in self._contained:
+            flat = plain(text)
+            self._contained[text] = frozenset(i for i, said in self.said.items() if holds(flat, said.forms))
+        return self._contained[text]
+
+    def stated(self, text: str) -> frozenset[int]:
+        """The assertions (by number) whose statement a text makes."""
+        if text not in self._stated:
+            self._stated[text] = frozenset(a.number for a in self.assertions if says(text, a.fact))
+        return self._stated[text]
+
+    def excused(self, observation: Observation, turn: str) -> bool:
+        """Whether the suite itself put a turn's original out of reach.
+
+        What lies under one token with it, or comes to lie there later, may be lost by the same damage.
+        """
+        if turn in observation.exempt:
+            return True
+        return bool(observation.damaged) and any(
+            pointer.token in observation.damaged and (pointer.covers is None or turn in pointer.covers)
+            for pointer in observation.pointers or ()
+        )
+
+    def quote(self, turn: str, *, first: bool = False) -> str:
+        """A turn in a sentence of a report; `first` where the sentence begins with it."""
+        return f"{'Turn' if first else 'turn'} {turn} (“{shorten(words(self.said[turn].turn))}”)"
+
+    @property
+    def lanes(self) -> tuple[tuple[Stretch, ...], ...]:
+        """The stretches of each session, in order."""
+        sessions = dict.fromkeys(stretch.after.session for stretch in self.stretches)
+        return tuple(tuple(s for s in self.stretches if s.after.session == session) for session in sessions)
+
+    def present(self, observation: Observation) -> tuple[Said, ...]:
+        """The acknowledged turns of the session that is being looked at."""
+        return tuple(
+            said
+            for said in self.said.values()
+            if said.certain and said.at < observation.start and said.session == observation.session
+        )
+
+    def standing(self, observation: Observation) -> frozenset[str]:
+        """Turns that stand in the window word for word, as items of their own or inside others."""
+        inside = (self.contained(content(item)) for item in observation.items if content(item))
+        return observation.raw.union(*inside)
+
+    def removed(self, stretch: Stretch) -> tuple[str, ...]:
+        """Turns that were in the window (or came in meanwhile) and are no longer there word for word, in order."""
+        came = {
+            i
+            for i, said in self.said.items()
+            if said.certain
+            and stretch.before.start <= said.at <= stretch.after.start
+            and said.session == stretch.after.session
+        }
+        gone = (stretch.before.raw | came) - self.standing(stretch.after)
+        return tuple(i for i in self.said if i in gone)

@@ -1,0 +1,184 @@
+"""REC: what is returned carries what was asked for, or the answer says that it does not."""
+
+import re
+from collections.abc import Iterator
+
+from anchorhold.checkers.provenance import reply_of
+from anchorhold.checkers.reading import CONTENT, Question, Reading
+from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.words import content, plain, sentences, shorten, stands
+from anchorhold.compactor import Mechanism
+from anchorhold_spec.vocabulary import Answer, AnswerKind
+
+WORD = re.compile(r"\w{4,}")
+
+
+def _quoted(literal: str, text: str, sources: list[str]) -> bool:
+    """Whether a text has a literal from one of the sources, and not merely repeats the question.
+
+    Besides the literal, some word of the source's sentence has to be there too, where that sentence has others.
+    """
+    flat = {word.casefold() for word in WORD.findall(plain(text).replace(plain(literal), " "))}
+    if not flat:
+        return True
+    for source in sources:
+        for sentence in sentences(source):
+            if plain(literal) not in sentence:
+                continue
+            others = {word.casefold() for word in WORD.findall(sentence.replace(plain(literal), " "))}
+            if not others or others & flat:
+                return True
+    return False
+
+
+def _empty(answer: Answer) -> bool:
+    return not content(answer).strip() and not (answer.value or "").strip()
+
+
+def _searched(reading: Reading, question: Question) -> str | None:
+    literal = str(question.operation.arguments.get("literal", ""))
+    answer = question.answer
+    if _empty(answer):
+        return "without any content"
+    text = content(answer) or answer.value or ""
+    if not stands(literal, text):
+        # A piece of something longer may hold it further on.
+        if answer.kind is AnswerKind.PARTIAL and answer.continuation is not None:
+            return None
+        return f"with “{shorten(text)}”, which does not carry it"
+    begun, flat = question.operation.start, plain(literal)
+    sources = [source.text for source in reading.sources if source.at < begun and flat in source.flat]
+    if not sources or not _quoted(literal, text, sources):
+        return f"with “{shorten(text)}”, which nobody ever said"
+    return None
+
+
+def _slot(reading: Reading, question: Question) -> list[tuple[str, str]]:
+    """Turn and value of each assertion of the slot that was asked for, oldest first."""
+    subject = plain(str(question.operation.arguments.get("subject", ""))).casefold()
+    attribute = plain(str(question.operation.arguments.get("attribute", ""))).casefold()
+    return [
+        (a.turn, a.fact.literal)
+        for a in reading.assertions
+        if a.at < question.operation.start
+        and a.fact.subject is not None
+        and a.fact.attribute is not None
+        and plain(a.fact.subject).casefold() == subject
+        and plain(a.fact.attribute).casefold() == attribute
+    ]
+
+
+def _means(value: str, literal: str) -> bool:
+    """Whether a returned value is the asserted one; compactors may cut it out a little wider or narrower.
+
+    A negated value stays negated: “not owned by X” is not meant by “owned by X”, unless the text says the rest.
+    """
+    return stands(literal, value) or plain(value) == plain(literal)
+
+
+def _dropped(reading: Reading, turn: str, until: int) -> bool:
+    return any(d.source == turn and d.operation.start < until and d.operation.committed for d in reading.drops)
+
+
+def _reconstituted(reading: Reading, question: Question) -> str | None:
+    answer = question.answer
+    if _empty(answer):
+        return "without any content"
+    given = [part for part in (answer.value, content(answer)) if part]
+    said = answer.value or content(answer)
+    slot = _slot(reading, question)
+    if not slot:
+        return f"with “{shorten(said)}”, although nobody ever said anything of it"
+    named = reading.turn_of(answer.source)
+    if named is not None and named in reading.said:
+        slot = [(turn, value) for turn, value in slot if turn == named]
+        if not slot:
+            return f"with “{shorten(said)}” of {reading.quote(named)}, which says nothing of it"
+        wanted = [value for _, value in slot]
+    else:
+        # Without a source the answer speaks of now: the newest value, or an older one where the newest was dropped.
+        kept = [(t, v) for t, v in slot if not _dropped(reading, t, question.operation.start)]
+        wanted = [pairs[-1][1] for pairs in (slot, kept) if pairs]
+    if answer.kind is AnswerKind.PARTIAL and answer.value is None:
+        return None
+    # A value of its own beside the text has to be the right one as well.
+    right = answer.value is None or any(_related(answer.value, value) for value in wanted)
+    if right and any(_means(part, value) for part in given for value in wanted):
+        return None
+    whose = _whose(reading, question, said)
+    if whose:
+        return f"with “{shorten(said)}”, which is what was said of {whose}"
+    older = any(_means(part, value) for part in given for _, value in slot)
+    if older:
+        return f"with “{shorten(said)}”, which a later turn replaced by “{wanted[0]}”"
+    return f"with “{shorten(said)}”, and what was said is “{wanted[0]}”"
+
+
+def _related(value: str, literal: str) -> bool:
+    return stands(value, literal) or stands(literal, value)
+
+
+def _whose(reading: Reading, question: Question, said: str) -> str | None:
+    subject = str(question.operation.arguments.get("subject", ""))
+    for assertion in reading.assertions:
+        other = assertion.fact.subject
+        if other is not None and other != subject and _means(said, assertion.fact.literal):
+            return other
+    return None
+
+
+def _followed(reading: Reading, token: str, answer: Answer) -> str | None:
+    if _empty(answer):
+        return "without any content"
+    there = reading.contained(content(answer))
+    covers = reading.turns_of(reading.pointers[token].covers) if token in reading.pointers else None
+    if answer.kind is AnswerKind.PARTIAL:
+        return None
+    if covers and there and not covers & there:
+        return f"with the words of {reading.quote(next(i for i in reading.said if i in there))}"
+    if there or any(plain(reply) in plain(content(answer)) for reply in _replies(reading)):
+        return None
+    # A turn without words of its own cannot be recognised.
+    if covers is not None and any(not reading.said[turn].forms for turn in covers):
+        return None
+    return f"with “{shorten(content(answer))}”, which is no turn's words"
+
+
+def _replies(reading: Reading) -> Iterator[str]:
+    for operation in reading.operations:
+        yield from (reply for reply in map(reply_of, operation.calls) if reply.strip())
+
+
+def rec_1(reading: Reading, tally: Tally) -> None:
+    """Every answer to a search, to a question for a slot, and to a pointer that was followed."""
+    for observation in reading.observations:
+        for question in observation.questions:
+            tally.trigger()
+            if question.answer.kind not in CONTENT:
+                continue
+            arguments = question.operation.arguments
+            if question.operation.op == "search":
+                asked, wrong = f"“{arguments.get('literal')}”", _searched(reading, question)
+            else:
+                asked = f"the {arguments.get('attribute')} of {arguments.get('subject')}"
+                wrong = _reconstituted(reading, question)
+            if wrong is not None:
+                tally.fail(
+                    f"Asked for {asked}, the compactor answered “{question.answer.kind}” {wrong}.",
+                    fact=asked,
+                    event=question.operation.end,
+                )
+        for token, answer in observation.answers.items():
+            if answer.kind not in CONTENT or observation.exempt:
+                continue
+            tally.trigger()
+            wrong = _followed(reading, token, answer)
+            if wrong is not None:
+                tally.fail(
+                    f"Pointer {token} was followed, and the compactor answered “{answer.kind}” {wrong}.",
+                    fact=token,
+                    event=observation.end,
+                )
+
+
+CHECKERS = (RuleChecker(rule="REC-1", minimum=5, mechanisms=(Mechanism.RETRIEVAL,), examine=rec_1),)

@@ -1,0 +1,158 @@
+"""Does a text say a thing? The comparisons that the checkers make on words.
+
+They are lenient where honest designs differ (white space, escaping, sentence frame) and strict where a fact would
+change (a longer number, a longer path, a lost or added negation).
+"""
+
+import json
+import re
+from collections.abc import Iterator
+
+from anchorhold_spec.vocabulary import Answer, Fact, Item, Turn
+
+NEGATION = re.compile(r"\b(?:not|no|never|without|cannot|nor|neither|none)\b|n['’]t\b", re.IGNORECASE)
+SENTENCE_END = re.compile(r"\n+|(?<=[.!?;])\s+")
+JOINTS = frozenset("-/.")
+"""Between two word characters these continue a word: `a7` is not said by `a7-b`, nor `/srv/a` by `/srv/a/b`."""
+NEARBY = 16
+"""Characters before a statement in which a negation belongs to it."""
+
+
+def plain(text: str) -> str:
+    """A text with every run of white space made one space."""
+    return " ".join(text.split())
+
+
+def shorten(text: str, limit: int = 90) -> str:
+    """The beginning of a text, for a sentence in a report."""
+    flat = plain(text)
+    return flat if len(flat) <= limit else f"{flat[: limit - 1].rstrip()}…"
+
+
+def _word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _starts_clean(text: str, start: int, first: str) -> bool:
+    if start == 0 or not (_word(first) or first in JOINTS):
+        return True
+    before = text[start - 1]
+    # In escaped text the character before may be the letter of an escape: \n, \t, \r.
+    if before in "nrt" and start >= 2 and text[start - 2] == "\\":
+        return True
+    if _word(before):
+        return False
+    joined = before in JOINTS or (before == "," and first.isdigit())
+    return not (joined and start >= 2 and _word(text[start - 2]))
+
+
+def _ends_clean(text: str, end: int, last: str) -> bool:
+    if end == len(text) or not (_word(last) or last in "/-"):
+        return True
+    after = text[end]
+    if _word(after):
+        return False
+    if end + 1 == len(text) or not _word(text[end + 1]):
+        return True
+    return not (after in JOINTS or (after == "," and last.isdigit() and text[end + 1].isdigit()))
+
+
+def places(needle: str, text: str) -> Iterator[int]:
+    """Where a literal stands as a whole: not as part of a longer number, name or path."""
+    if not needle:
+        return
+    start = text.find(needle)
+    while start >= 0:
+        end = start + len(needle)
+        if _starts_clean(text, start, needle[0]) and _ends_clean(text, end, needle[-1]):
+            yield start
+        start = text.find(needle, start + 1)
+
+
+def stands(needle: str, text: str) -> bool:
+    """Whether a literal stands in a text as a whole, white space aside."""
+    return next(places(plain(needle), plain(text)), None) is not None
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences and lines of a text."""
+    return [plain(part) for part in SENTENCE_END.split(text) if part.strip()]
+
+
+def negative(text: str) -> bool:
+    """Whether a text holds a negation."""
+    return NEGATION.search(text) is not None
+
+
+def statements(sentence: str, subject: str, literal: str) -> Iterator[bool]:
+    """For each way in which a sentence brings subject and literal together: whether it denies it."""
+    low, subject, literal = sentence.casefold(), plain(subject).casefold(), plain(literal)
+    for there in places(literal, sentence):
+        for here in places(subject, low):
+            start, end = min(here, there), max(here + len(subject), there + len(literal))
+            yield negative(sentence[max(0, start - NEARBY) : end])
+
+
+def says(text: str, fact: Fact) -> bool:
+    """Whether a text makes a statement: in its own words, or subject and literal in one sentence.
+
+    A sentence that denies what the statement affirms, or the reverse, does not make it.
+    """
+    flat = plain(text)
+    if plain(fact.literal) not in flat:
+        return False
+    if stands(fact.text, flat):
+        return True
+    if fact.subject is None:
+        return stands(fact.literal, flat)
+    own = list(statements(plain(fact.text), fact.subject, fact.literal))
+    denies = own[0] if own else negative(fact.text)
+    return any(
+        denial is denies
+        for sentence in sentences(text)
+        for denial in statements(sentence, fact.subject, fact.literal)
+    )
+
+
+def decoded(text: str | None, data: bytes | None) -> str:
+    """Content as text, also where it travelled as bytes."""
+    if text is not None:
+        return text
+    return "" if data is None else data.decode("utf-8", "surrogateescape")
+
+
+def content(value: Answer | Item) -> str:
+    """What an answer or an item holds, as text."""
+    return decoded(value.text, value.data)
+
+
+def words(turn: Turn) -> str:
+    """Everything that a turn says, its calls' arguments included."""
+    return "\n".join(
+        part for part in (decoded(turn.text, turn.data), *(call.arguments for call in turn.calls)) if part
+    )
+
+
+def forms(turn: Turn) -> tuple[tuple[str, ...], ...]:
+    """For each part of a turn that a copy must hold, the ways in which it may be written down.
+
+    Calls are asked for only where the turn has no other words: transcripts render calls in many ways.
+    """
+    own = decoded(turn.text, turn.data)
+    parts = [own] if own.strip() else [call.arguments for call in turn.calls if call.arguments.strip()]
+    return tuple(
+        tuple({plain(part), *(plain(json.dumps(part, ensure_ascii=a)[1:-1]) for a in (True, False))})
+        for part in parts
+    )
+
+
+def holds(flat: str, turn_forms: tuple[tuple[str, ...], ...]) -> bool:
+    """Whether a text (already `plain`) holds a turn's words. A turn without words is held by nothing."""
+    return bool(turn_forms) and all(any(form in flat for form in part) for part in turn_forms)
+
+
+def quotes(text: str, source: str, run: int = 3) -> bool:
+    """Whether a text repeats some run of words of a source."""
+    flat = f" {plain(text).casefold()} "
+    parts = plain(source).casefold().split()
+    return any(f" {' '.join(parts[i : i + run])} " in flat for i in range(len(parts) - run + 1))

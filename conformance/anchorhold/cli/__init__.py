@@ -1,0 +1,136 @@
+"""The command `anchorhold`.
+
+Each sub-command lives in a module of its own, which is imported only when that sub-command is run: asking for help
+must not wait for a solver or a compactor.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+
+INTERRUPTED = 130
+"""Exit status after an interrupt, as shells have it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Command:
+    """A sub-command and where it lives."""
+
+    name: str
+    module: str
+    attribute: str
+    """A function, or a typer application of further sub-commands."""
+    help: str
+
+
+COMMANDS = (
+    _Command(
+        name="check",
+        module="anchorhold.cli.check",
+        attribute="check",
+        help="Check a compactor: which rules it holds, and to which level.",
+    ),
+    _Command(
+        name="replay",
+        module="anchorhold.cli.replay",
+        attribute="replay",
+        help="Play a history again, and see whether its rule breaks again.",
+    ),
+    _Command(
+        name="compactors",
+        module="anchorhold.cli.compactors",
+        attribute="compactors",
+        help="List the compactors that `anchorhold check NAME` knows.",
+    ),
+    _Command(
+        name="spec",
+        module="anchorhold.cli.spec",
+        attribute="app",
+        help="Read the rules: what a transcript compactor must hold.",
+    ),
+    _Command(
+        name="prove",
+        module="anchorhold.cli.prove",
+        attribute="prove",
+        help="Prove the machines of the specification, for any size.",
+    ),
+    _Command(
+        name="explore",
+        module="anchorhold.cli.explore",
+        attribute="explore",
+        help="Explore every interleaving of a machine at a finite size.",
+    ),
+    _Command(
+        name="simulate",
+        module="anchorhold.cli.simulate",
+        attribute="app",
+        help="Simulate how often a race loses what a design promises to keep.",
+    ),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; ends with `SystemExit`."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        application(given)(args=given, prog_name="anchorhold", standalone_mode=True)
+    except SystemExit as ended:
+        # An interrupt ends typer without a word.
+        if ended.code == INTERRUPTED:
+            typer.echo("anchorhold: interrupted", err=True)
+        raise
+    except BrokenPipeError:
+        # Whoever read the output has gone, as after `| head`. Python would complain once more when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+
+
+def application(arguments: Sequence[str]) -> typer.Typer:
+    """The command line, with the sub-command that the arguments name imported and the others only named."""
+    app = typer.Typer(
+        name="anchorhold",
+        help="Checks that what an agent may still need has not silently come loose when its transcript is compacted.",
+        no_args_is_help=True,
+        # Plain help: rich's takes longer to import than everything else together.
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_options)
+    named = next((argument for argument in arguments if not argument.startswith("-")), None)
+    completing = "_ANCHORHOLD_COMPLETE" in os.environ
+    for command in COMMANDS:
+        if command.name == named or completing:
+            found = getattr(importlib.import_module(command.module), command.attribute)
+            if isinstance(found, typer.Typer):
+                app.add_typer(found, name=command.name, help=command.help)
+            else:
+                app.command(command.name)(found)
+        else:
+            app.command(command.name, help=command.help)(_elsewhere)
+    return app
+
+
+def _options(
+    version: bool = typer.Option(
+        False, "--version", help="Print the version and exit.", is_eager=True, callback=lambda v: _version(v)
+    ),
+) -> None:
+    pass
+
+
+def _version(wanted: Any) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"anchorhold {version('anchorhold')}")
+        raise typer.Exit
+
+
+def _elsewhere() -> None:
+    """Stand in for a sub-command that was not asked for."""
+    raise AssertionError("only the sub-command that is named is run, and that one was imported")

@@ -1,0 +1,95 @@
+"""`anchorhold replay`: play a history again."""
+
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from anchorhold.checkers import CHECKERS
+from anchorhold.errors import AdapterError, one_line
+from anchorhold.history import HistoryError
+from anchorhold.level import ExitStatus
+from anchorhold.load import load
+from anchorhold.replay import Replayed, lines, read
+from anchorhold.replay import replay as play_again
+from anchorhold.wire.process import Limits
+
+MOST_LINES = 120
+"""Operations shown without `--all`: the last ones, which lead up to the failure."""
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A history: JSON lines.", show_default=False)],
+    *,
+    compactor: Annotated[
+        str | None,
+        typer.Option(metavar="COMPACTOR", help="Play it against another compactor than the one it was kept of."),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Show every operation, however many there are.")] = False,
+    timeout: Annotated[
+        float | None,
+        typer.Option(metavar="S", min=0.1, help="Seconds that one operation of the compactor may take."),
+    ] = None,
+) -> None:
+    """Play a history again, show each step, and say whether the rule that it breaks is broken again.
+
+    Ends with 1 where it is broken again, 0 where it is not, 2 where the file is no whole history or the compactor
+    cannot be driven.
+    """
+    try:
+        kept = read(file)
+    except HistoryError as error:
+        _end(str(error))
+    except OSError as error:
+        _end(f"{file}: {error.strerror or error}")
+    limits = None if timeout is None else Limits(call=timeout)
+    try:
+        with load(compactor or kept.header.compactor, limits=limits) as loaded:
+            replayed = play_again(kept, loaded=loaded, checkers=CHECKERS)
+    except (AdapterError, ValueError) as error:
+        _end(str(error))
+    _show(replayed, everything=everything)
+    raise typer.Exit(ExitStatus.FAILED if replayed.failures else ExitStatus.HELD)
+
+
+def _show(replayed: Replayed, *, everything: bool) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    header = replayed.history.header
+    told = list(lines(replayed.history.events))
+    console.print(
+        Text.assemble(
+            (header.workload.name, "bold"), f" against {header.compactor} {header.version}, {len(told)} operations"
+        )
+    )
+    hidden = 0 if everything else max(0, len(told) - MOST_LINES)
+    if hidden:
+        console.print(Text(f"  … {hidden} operations before these; --all shows them", style="dim"))
+    failing = {failure.event: failure for failure in replayed.failures}
+    for line in told[hidden:]:
+        broken = next((failing[at] for at in range(line.first, line.last + 1) if at in failing), None)
+        # Inside another operation, the failure is told at the one that holds it.
+        broken = None if line.depth else broken
+        mark = "✗" if broken else " "
+        console.print(
+            Text.assemble(
+                (f"{mark} {line.first:>4}  ", "bold red" if broken else "dim"),
+                "  " * line.depth,
+                (line.call, "bold red" if broken else ""),
+                (f"  →  {line.end}", "dim"),
+            )
+        )
+    rule = header.rule
+    if not replayed.failures:
+        which = f"{rule} holds" if rule else "every rule that has a checker holds"
+        console.print(Text(f"{which} this time.", style="green"))
+        return
+    for failure in replayed.failures:
+        again = "fails again" if rule else "fails"
+        console.print(Text.assemble((f"{failure.rule} {again}. ", "bold red"), one_line(failure.sentence)))
+
+
+def _end(message: str) -> NoReturn:
+    typer.echo(f"anchorhold: {message}", err=True)
+    raise typer.Exit(ExitStatus.ERROR)

@@ -1,0 +1,59 @@
+"""Directed scenarios and seeded mixtures: which workloads a check plays.
+
+A scenario whose needed operations the compactor does not offer is left out. Mixtures go after the directed ones.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from anchorhold.scenarios.damage import DAMAGE, crash_at
+from anchorhold.scenarios.growth import GROWTH
+from anchorhold.scenarios.loosening import LOOSENING
+from anchorhold.scenarios.mixtures import mixture
+from anchorhold.scenarios.plan import ASKED_FOR, Plan, Scenario
+from anchorhold.scenarios.replies import REPLIES
+
+__all__ = ["ASKED_FOR", "BUDGETS", "DIRECTED", "Budget", "Effort", "Plan", "Scenario", "scenarios"]
+
+DIRECTED: tuple[Scenario, ...] = (*GROWTH, *LOOSENING, *REPLIES, *DAMAGE)
+
+
+class Effort(StrEnum):
+    """How much is tried."""
+
+    QUICK = "quick"
+    STANDARD = "standard"
+    THOROUGH = "thorough"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What an effort comes to."""
+
+    rounds: int
+    """How often each directed scenario is written and played, each time with other turns and facts."""
+    mixtures: int
+    shrinking: int
+    """Runs that may be spent on shortening one failing history."""
+
+
+BUDGETS: dict[Effort, Budget] = {
+    Effort.QUICK: Budget(rounds=1, mixtures=2, shrinking=60),
+    Effort.STANDARD: Budget(rounds=1, mixtures=14, shrinking=100),
+    Effort.THOROUGH: Budget(rounds=5, mixtures=150, shrinking=400),
+}
+
+
+def scenarios(
+    *, effort: Effort, seed: int, operations: frozenset[str], points: tuple[str, ...]
+) -> Iterator[tuple[Scenario, str]]:
+    """The scenarios to play in order, each with the seed for its turns and facts."""
+    budget = BUDGETS[effort]
+    crashes = tuple(crash_at(number, name) for number, name in enumerate(points))
+    for number in range(budget.rounds):
+        for scenario in (*DIRECTED, *crashes):
+            if scenario.needs <= operations:
+                yield scenario, f"{seed}:{scenario.name}:{number}"
+    for number in range(budget.mixtures):
+        yield mixture(number, seed), f"{seed}:mixture:{number}"

@@ -1,0 +1,187 @@
+"""Attempts to let something go: evictions, tombstones, lifetimes, and the keys that become free."""
+
+from anchorhold.scenarios.plan import Plan, Scenario
+from anchorhold.workload import AnyStep, Append, Ask, Compact, DropFact, Evict, Expire, Follow, Probe
+from anchorhold_spec.vocabulary import Fact
+
+EVICT = frozenset({"evict"})
+A_YEAR = 365.0 * 24 * 3600
+
+
+def _asks(*facts: Fact) -> tuple[AnyStep, ...]:
+    return tuple(Ask(fact=fact, evidence=evidence) for fact in facts for evidence in (False, True))
+
+
+def _last_carrier(plan: Plan) -> tuple[AnyStep, ...]:
+    """No summary keeps the facts, so that their originals are the last carriers: each is asked to go."""
+    said = plan.said(*plan.facts(4))
+    facts = [fact for append in said for fact in append.facts]
+    return (
+        *said,
+        *plan.compacted("drop"),
+        *(Evict(turn=append.turn.id) for append in said),
+        *_asks(*facts),
+        *plan.compacted("drop", *plan.facts(2)),
+        *(Evict(turn=append.turn.id) for append in said),
+        *_asks(*facts),
+    )
+
+
+def _carried_for_a_while(plan: Plan) -> tuple[AnyStep, ...]:
+    """A summary keeps the facts, the originals may go; then that summary is itself replaced (ANC-4)."""
+    said = plan.said(*plan.facts(4))
+    facts = [fact for append in said for fact in append.facts]
+    return (
+        *said,
+        *plan.compacted("faithful"),
+        *(Evict(turn=append.turn.id) for append in said[:2]),
+        *plan.compacted("drop", *plan.facts(2)),
+        *_asks(*facts),
+        *(Evict(turn=append.turn.id) for append in said),
+        *_asks(*facts),
+    )
+
+
+def _two_carriers(plan: Plan) -> tuple[AnyStep, ...]:
+    """Two turns assert the same; each may go as long as the other stays, and not both (ANC-3)."""
+    fact = plan.planter.fact("path")
+    first, second = plan.planter.say(fact), plan.planter.say(fact)
+    return (
+        first,
+        second,
+        *plan.compacted("drop"),
+        Evict(turn=first.turn.id),
+        Evict(turn=second.turn.id),
+        *_asks(fact),
+    )
+
+
+def _incident(plan: Plan) -> tuple[AnyStep, ...]:
+    """A name is paraphrased in the first generation and gone in the second; a sibling's name stays in sight.
+
+    In between, a policy that goes by age wants the original gone. Whoever asks for the name afterwards must get it,
+    or be told that it cannot be had: never the sibling's.
+    """
+    service = plan.planter.fact("identifier", attribute="affected service")
+    sibling = plan.planter.sibling(service)
+    told: Append = plan.planter.say(service, speaker="tool")
+    return (
+        told,
+        *plan.compacted("paraphrase", *plan.facts(1)),
+        Evict(turn=told.turn.id),
+        *plan.compacted("drop", *plan.facts(1)),
+        plan.planter.say(sibling, speaker="user"),
+        *_asks(service, sibling),
+        *plan.compacted("drop"),
+        *_asks(service, sibling),
+    )
+
+
+def _neighbours(plan: Plan) -> tuple[AnyStep, ...]:
+    """Near-identical names: one dropped from the window, one live, one never spoken of."""
+    facts = plan.facts(3)
+    siblings = tuple(plan.planter.sibling(fact) for fact in facts)
+    strangers = tuple(plan.planter.sibling(fact) for fact in facts)
+    others = plan.facts(2)
+    never = tuple(plan.planter.again(fact) for fact in facts)
+    return (
+        *plan.said(*facts),
+        *plan.compacted("drop"),
+        *plan.said(*siblings),
+        *_asks(*facts, *siblings, *strangers, *others),
+        *(Ask(fact=Fact(text=f.text, literal=f.literal, kind=f.kind)) for f in never),
+        *plan.compacted("paraphrase"),
+        *_asks(*facts, *siblings, *strangers, *others),
+    )
+
+
+def _tombstones(plan: Plan) -> tuple[AnyStep, ...]:
+    """One assertion is dropped on a caller's word; the same fact is asserted again later (MAN-4)."""
+    fact, kept = plan.facts(2)
+    first, other = plan.planter.say(fact), plan.planter.say(kept)
+    again = plan.planter.say(fact)
+    return (
+        first,
+        other,
+        *plan.compacted("drop"),
+        DropFact(fact=fact, turn=first.turn.id, reason="the caller no longer needs it"),
+        *_asks(fact, kept),
+        Evict(turn=first.turn.id),
+        Evict(turn=other.turn.id),
+        *_asks(fact, kept),
+        again,
+        *plan.compacted("drop"),
+        Evict(turn=again.turn.id),
+        *_asks(fact, kept),
+    )
+
+
+def _no_authority(plan: Plan) -> tuple[AnyStep, ...]:
+    """The same without anybody's word: nothing may be tombstoned, and nothing may come loose (MAN-6)."""
+    fact, kept = plan.facts(2)
+    first, other, again = plan.planter.say(fact), plan.planter.say(kept), plan.planter.say(fact)
+    return (
+        first,
+        other,
+        *plan.compacted("drop"),
+        Evict(turn=first.turn.id),
+        Evict(turn=other.turn.id),
+        again,
+        *plan.compacted("drop"),
+        Evict(turn=again.turn.id),
+        *_asks(fact, kept),
+    )
+
+
+def _recycled_key(plan: Plan) -> tuple[AnyStep, ...]:
+    """What may go goes, more is archived in its place, and the old pointers are followed (EPO-1)."""
+    steps: list[AnyStep] = []
+    for _ in range(3):
+        fill = plan.fill(*plan.facts(2))
+        steps.extend((fill, Compact(until_idle=3)))
+        steps.extend(Evict(turn=append.turn.id) for append in fill.turns[: min(8, plan.expected)])
+        steps.append(Probe())
+    return tuple(steps)
+
+
+def _lifetime(plan: Plan) -> tuple[AnyStep, ...]:
+    """Time passes; what it takes away must not be what alone held a fact (ANC-2)."""
+    facts = plan.facts(3)
+    return (
+        *plan.compacted("drop", *facts),
+        Expire(seconds=A_YEAR),
+        *_asks(*facts),
+        *plan.compacted("drop", *plan.facts(2)),
+        Expire(seconds=A_YEAR),
+        *_asks(*facts),
+    )
+
+
+def _never_issued(plan: Plan) -> tuple[AnyStep, ...]:
+    """Pointers that are made up, and pointers of another store of the same kind (EPO-2)."""
+    made_up = ("anchorhold-never-issued", "0", "sum-1", "span:0", "/conversation_history/nowhere.md", "")
+    return (
+        *plan.compacted("faithful", *plan.facts(2)),
+        *(Follow(token=token) for token in (*made_up, *plan.tokens[:12])),
+        *plan.compacted("drop", *plan.facts(2)),
+        *(Follow(token=token) for token in (*made_up[:1], *plan.tokens[-12:])),
+    )
+
+
+LOOSENING = (
+    Scenario(name="last-carrier", aims=("ANC-1", "ANC-2", "ANC-5", "PTR-2"), build=_last_carrier, needs=EVICT),
+    Scenario(name="carried-for-a-while", aims=("ANC-1", "ANC-4", "MAN-1"), build=_carried_for_a_while, needs=EVICT),
+    Scenario(name="two-carriers", aims=("ANC-1", "ANC-3", "IDX-2"), build=_two_carriers, needs=EVICT),
+    Scenario(name="incident-timeline", aims=("ANC-1", "ANC-4", "REC-1", "MAN-1"), build=_incident),
+    Scenario(name="neighbours", aims=("REC-1", "REC-2", "REC-4"), build=_neighbours),
+    Scenario(
+        name="tombstones",
+        aims=("MAN-4", "MAN-6", "ANC-1", "REC-2"),
+        build=_tombstones,
+        needs=frozenset({"tombstone"}),
+    ),
+    Scenario(name="no-authority", aims=("MAN-6", "ANC-1"), build=_no_authority, needs=EVICT),
+    Scenario(name="recycled-key", aims=("EPO-1", "EPO-2", "ANC-1"), build=_recycled_key, needs=EVICT),
+    Scenario(name="lifetime", aims=("ANC-1", "ANC-2", "EVI-3"), build=_lifetime, needs=frozenset({"expire"})),
+    Scenario(name="never-issued", aims=("EPO-2", "REC-2"), build=_never_issued, needs=frozenset({"get"})),
+)

@@ -1,0 +1,245 @@
+"""Shortens a failing workload: the fewest steps, planted facts and words with which the same rule still fails.
+
+Delta debugging, bounded by a number of runs and not by time, so that the same failure is always shortened to the
+same history. What is tried, in this order: nothing after the step at which it showed; without whole kinds of steps;
+no facts but the one that was lost, and no words but facts; without ever smaller runs of steps; each observation by
+fewer operations; each turn with fewer facts and words.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from anchorhold.history import EventType
+from anchorhold.run import OBSERVATIONS
+from anchorhold.verdict import Failure, History
+from anchorhold.workload import AnyStep, Append, Ask, Compact, Probe, Summariser, Workload
+from anchorhold_spec.vocabulary import Fact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failing:
+    """A history in which a rule is broken."""
+
+    history: History
+    failure: Failure
+
+    @property
+    def workload(self) -> Workload:
+        """The explicit workload that was played."""
+        return self.history.header.workload
+
+
+Attempt = Callable[[Workload], Failing | None]
+"""Plays a workload; answers with what failed, or none where the rule did not fail."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shrunk:
+    """What became of it."""
+
+    failing: Failing
+    runs: int
+    exhausted: bool
+    """Whether the runs were used up while there was more to try."""
+
+
+def shrink(
+    failing: Failing, *, attempt: Attempt, runs: int, tried: Callable[[int, int], None] = lambda _run, _steps: None
+) -> Shrunk:
+    """Shorten; `tried` is told after each run how many there were and how many steps are left.
+
+    Whatever else than `Enough` the attempt raises is passed on.
+    """
+    work = _Work(failing, attempt, runs, tried)
+    try:
+        work.cut()
+        work.without_kinds()
+        work.without_words()
+        work.without_runs()
+        while work.simplify():
+            work.without_runs(smallest_only=True)
+    except Enough:
+        return Shrunk(failing=work.best, runs=work.spent, exhausted=True)
+    return Shrunk(failing=work.best, runs=work.spent, exhausted=False)
+
+
+class Enough(Exception):  # noqa: N818 - not an error
+    """Shortening ends here, with the best that was found. An attempt may raise it."""
+
+
+class _Work:
+    """The best so far, and the runs that are left."""
+
+    def __init__(self, failing: Failing, attempt: Attempt, runs: int, tried: Callable[[int, int], None]) -> None:
+        self.best = failing
+        self.spent = 0
+        self._attempt = attempt
+        self._runs = runs
+        self._tried = tried
+        self._seen: set[bytes] = {_key(failing.workload.steps)}
+
+    @property
+    def steps(self) -> tuple[AnyStep, ...]:
+        return self.best.workload.steps
+
+    def cut(self) -> None:
+        """Leave out what came after the event at which it showed."""
+        at = self.best.history.events[self.best.failure.event].step
+        self._try(self.steps[: at + 1])
+
+    def without_kinds(self) -> None:
+        """Leave out all steps of one kind; looking around and asking make up most of a workload."""
+        for kind in (Ask, Probe, *dict.fromkeys(type(step) for step in self.steps)):
+            self._try(tuple(step for step in self.steps if not isinstance(step, kind)))
+
+    def without_words(self) -> None:
+        """Leave out, in all turns at once, the words around the facts, and facts that the failure does not name."""
+        named = self.best.failure.fact
+
+        def told(keep: Callable[[Fact], bool]) -> tuple[AnyStep, ...]:
+            return tuple(
+                _bare(step, tuple(fact for fact in step.facts if keep(fact)))
+                if isinstance(step, Append) and step.turn.text is not None
+                else step
+                for step in self.steps
+            )
+
+        if not self._try(told(lambda fact: named in (fact.text, fact.literal))):
+            self._try(told(lambda _fact: True))
+
+    def without_runs(self, *, smallest_only: bool = False) -> None:
+        """Leave out runs of steps, from long ones to single ones, from the end to the beginning."""
+        size = 1 if smallest_only else max(1, len(self.steps) // 2)
+        # How many turns fill a window does not change with what is looked at: where a pass could leave no turn out,
+        # trying each turn again in the next would be most of the runs, and in vain.
+        turns_too = not smallest_only
+        while True:
+            before, turns_before = len(self.steps), self._turns
+            end = before
+            while end > 0:
+                start = max(0, end - size)
+                if size > 1 or turns_too or not isinstance(self.steps[start], Append):
+                    self._try(self.steps[:start] + self.steps[end:])
+                end = min(start, len(self.steps))
+            if size > 1:
+                size //= 2
+                continue
+            turns_too = self._turns < turns_before
+            if len(self.steps) == before:
+                return
+
+    @property
+    def _turns(self) -> int:
+        return sum(1 for step in self.steps if isinstance(step, Append))
+
+    def simplify(self) -> bool:
+        """Make single steps simpler; true where any became so."""
+        simpler = False
+        for number in range(len(self.steps)):
+            for candidate in _simpler(self.steps[number]) if number < len(self.steps) else ():
+                # Steps are exchanged here and hardly ever left out, so the number stays that of the same step.
+                if self._try((*self.steps[:number], candidate, *self.steps[number + 1 :])):
+                    simpler = True
+                    break
+        return simpler
+
+    def _try(self, steps: tuple[AnyStep, ...]) -> bool:
+        steps = paired(steps, before=pairs(self.steps))
+        key = _key(steps)
+        if not steps or key in self._seen:
+            return False
+        if self.spent >= self._runs:
+            raise Enough
+        self._seen.add(key)
+        self.spent += 1
+        workload = msgspec.structs.replace(self.best.workload, steps=steps)
+        failing = self._attempt(workload)
+        if failing is not None:
+            self.best = failing
+        self._tried(self.spent, len(self.steps))
+        return failing is not None
+
+
+def pairs(steps: tuple[AnyStep, ...]) -> frozenset[str]:
+    """Ids of the calls that are followed by their result."""
+    calls: set[str] = set()
+    answered: set[str] = set()
+    for step in steps:
+        if isinstance(step, Append):
+            calls.update(call.id for call in step.turn.calls)
+            if step.turn.result_of in calls:
+                answered.add(step.turn.result_of or "")
+    return frozenset(answered)
+
+
+def paired(steps: tuple[AnyStep, ...], *, before: frozenset[str]) -> tuple[AnyStep, ...]:
+    """The steps without halves of what was a pair of call and result before.
+
+    A compactor that is confused by half of a pair breaks no rule that it was caught at with the whole one.
+    """
+    broken = before - pairs(steps)
+
+    def half(step: AnyStep) -> bool:
+        if not isinstance(step, Append):
+            return False
+        turn = step.turn
+        return turn.result_of in broken or any(call.id in broken for call in turn.calls)
+
+    return tuple(step for step in steps if not half(step))
+
+
+def _key(steps: tuple[AnyStep, ...]) -> bytes:
+    return msgspec.json.encode(steps)
+
+
+def _simpler(step: AnyStep) -> Iterator[AnyStep]:
+    """Simpler forms of a step, the simplest first."""
+    if isinstance(step, Probe):
+        current = step.only or OBSERVATIONS
+        if len(current) > 1:
+            yield from (Probe(only=(one,)) for one in current)
+            yield from (Probe(only=tuple(op for op in current if op != without)) for without in current)
+    elif isinstance(step, Compact) and step.until_idle > 1:
+        yield Compact()
+    elif isinstance(step, Summariser) and step.times is not None:
+        yield Summariser(mode=step.mode)
+    elif isinstance(step, Ask) and step.evidence:
+        yield Ask(fact=step.fact)
+    elif isinstance(step, Append):
+        yield from _simpler_turns(step)
+
+
+def _simpler_turns(step: Append) -> Iterator[Append]:
+    if step.turn.text is None:
+        return
+    if step.facts:
+        yield _bare(step, ())
+    if len(step.facts) > 1:
+        yield from (_bare(step, (fact,)) for fact in step.facts)
+    bare = _bare(step, step.facts)
+    if len(bare.turn.text or "") < len(step.turn.text):
+        yield bare
+
+
+def _bare(step: Append, facts: tuple[Fact, ...]) -> Append:
+    """The turn with nothing but these facts; its id keeps its words apart from every other turn's."""
+    kept = tuple(fact for fact in step.facts if fact in facts)
+    said = " ".join(fact.text for fact in kept) or f"Go on ({step.turn.id})."
+    return Append(turn=replace(step.turn, text=said), facts=kept)
+
+
+def cut(failing: Failing) -> History:
+    """The history without what came after the step at which the failure showed; nothing is played again."""
+    history = failing.history
+    at = history.events[failing.failure.event].step
+    events = tuple(event for event in history.events if event.step <= at)
+    workload = msgspec.structs.replace(history.header.workload, steps=history.header.workload.steps[: at + 1])
+    header = msgspec.structs.replace(history.header, workload=workload, length=len(events))
+    return History(header=header, events=events)
+
+
+def operations(history: History) -> int:
+    """How many operations a history holds, those of the summariser left out."""
+    return sum(1 for e in history.events if e.type is EventType.INVOKE and e.op not in ("summarise", "note", "open"))

@@ -1,0 +1,247 @@
+"""The scripted summariser: a model whose every answer the suite decides.
+
+It knows the facts that the workload planted and the turns that were appended, looks for them in the text that it is
+shown, and knows nothing else: a fact that the compactor did not show cannot come back by way of it.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from anchorhold.compactor import Reply, Shown, SummariserError
+from anchorhold_spec.vocabulary import Fact
+
+OPENINGS = (
+    "Notes on the work so far.",
+    "What has been established up to here.",
+    "State of the work.",
+    "The conversation in brief.",
+    "Where things stand.",
+    "A record of the session until now.",
+    "In short.",
+)
+CLOSINGS = (
+    "Work goes on from there.",
+    "Nothing else is open.",
+    "The rest was routine.",
+    "The next steps follow from this.",
+    "Everybody agreed to carry on.",
+)
+FLUENT = (
+    "The team looked into the matter and made good progress.",
+    "Several things were tried, discussed and settled.",
+    "The investigation moved forward without surprises.",
+    "Questions were raised and answered along the way.",
+    "Configuration was reviewed and adjusted where it made sense.",
+    "The agent configured the application and checked the outcome.",
+    "Everything relevant was taken care of in good order.",
+)
+VAGUE = {
+    "path": "the usual place",
+    "number": "a suitable amount",
+    "identifier": "the item in question",
+    "entity": "the upstream service",
+    "negation": "as discussed",
+    "quotation": "words to that effect",
+}
+REFUSAL = "I'm sorry, but I can't help with summarising this conversation."
+ERROR_TEXT = (
+    "Error code: 429 - {'error': {'message': 'Rate limit reached for requests. Please try again later.', "
+    "'type': 'requests', 'code': 'rate_limit_exceeded'}}"
+)
+BLANKS = " \n\t \n  "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """What one call of the summariser has to go by."""
+
+    call: int
+    """How many calls there were before."""
+    shown: Shown
+    facts: tuple[Fact, ...]
+    """Planted facts whose words stand in what was shown, in the order of planting."""
+    last_turn: str | None
+    """Text of the latest appended turn that stands in what was shown."""
+    previous: str | None
+    """The previous summary that this summariser wrote, where it stands in what was shown."""
+
+
+def _page(call: int, lines: Iterable[str]) -> str:
+    """Frame lines. The frame differs from call to call: an honest summary is never the one before, word for word."""
+    opening = OPENINGS[call % len(OPENINGS)]
+    closing = CLOSINGS[call % len(CLOSINGS)]
+    return "\n".join([opening, *lines, closing])
+
+
+def _faithful(sight: Sight) -> Reply:
+    return Reply(text=_page(sight.call, (fact.text for fact in sight.facts)))
+
+
+def _paraphrase(sight: Sight) -> Reply:
+    return Reply(text=_page(sight.call, (vague(fact) for fact in sight.facts)))
+
+
+def vague(fact: Fact) -> str:
+    """A fact's sentence with nothing left in it that could be verified: fluent, true, and of no use."""
+    text = fact.text.replace(fact.literal, VAGUE.get(fact.kind, "what was agreed"))
+    if fact.subject is not None:
+        text = text.replace(fact.subject, "the component")
+    return text
+
+
+def _drop(sight: Sight) -> Reply:
+    first = FLUENT[sight.call % len(FLUENT)]
+    second = FLUENT[(sight.call // len(FLUENT) + sight.call + 1) % len(FLUENT)]
+    return Reply(text=_page(sight.call, (first, second)))
+
+
+def _fail(_sight: Sight) -> Reply:
+    raise SummariserError("rate limit reached (scripted)")
+
+
+def _empty(_sight: Sight) -> Reply:
+    return Reply(text="")
+
+
+def _blank(_sight: Sight) -> Reply:
+    return Reply(text=BLANKS)
+
+
+def _truncated(sight: Sight) -> Reply:
+    whole = _faithful(sight).text
+    return Reply(text=whole[: max(1, len(whole) * 3 // 5)], finish="length")
+
+
+def _refusal(_sight: Sight) -> Reply:
+    return Reply(text=REFUSAL, finish="refusal")
+
+
+def _error_text(_sight: Sight) -> Reply:
+    return Reply(text=ERROR_TEXT)
+
+
+def _echo(sight: Sight) -> Reply:
+    if sight.last_turn is not None:
+        return Reply(text=sight.last_turn)
+    return Reply(text=sight.shown.messages[-1] if sight.shown.messages else "")
+
+
+def _invent(sight: Sight) -> Reply:
+    lines = [fact.text for fact in sight.facts]
+    return Reply(text=_page(sight.call, [*lines, invented(sight.call)]))
+
+
+def invented(call: int) -> str:
+    """A statement that no turn makes."""
+    return f"The audit port of ghost-relay-{call + 1} is {61000 + call}."
+
+
+def _flip(sight: Sight) -> Reply:
+    return Reply(text=_page(sight.call, (fact.text.replace(" not ", " ") for fact in sight.facts)))
+
+
+def _same(sight: Sight) -> Reply:
+    return Reply(text=sight.previous) if sight.previous is not None else _faithful(sight)
+
+
+MODES: dict[str, Callable[[Sight], Reply]] = {
+    "faithful": _faithful,
+    "paraphrase": _paraphrase,
+    "drop": _drop,
+    "fail": _fail,
+    "empty": _empty,
+    "blank": _blank,
+    "truncated": _truncated,
+    "refusal": _refusal,
+    "echo": _echo,
+    "error-text": _error_text,
+    "invent": _invent,
+    "flip": _flip,
+    "same": _same,
+}
+"""What a summariser can be told to do.
+
+`faithful` keeps every planted statement that it was shown, verbatim; `paraphrase` keeps none of their literals;
+`drop` keeps no statement at all; `invent` adds one that no turn made; `flip` loses every "not". The others are no
+summaries: OUT-1 says that none of them is to be committed. `same` is the previous summary unchanged, and faithful as
+long as there is none.
+"""
+
+SUMMARIES = frozenset({"faithful", "paraphrase", "drop", "invent", "flip"})
+"""The modes in which the reply is a summary, good or bad."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of the summariser: what it was shown, and how it answered."""
+
+    mode: str
+    shown: Shown
+    reply: Reply | None
+    """None where it raised."""
+
+
+class ScriptedSummariser:
+    """Answers as told, and keeps record of every call. Not safe for threads: the runner serialises its calls."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self._mode = "faithful"
+        self._left: int | None = None
+        self._facts: dict[str, Fact] = {}
+        self._turns: list[str] = []
+
+    def tell(self, mode: str, times: int | None = None) -> None:
+        """Behave so from now on, or for so many calls.
+
+        Raises `ValueError` where there is no such mode.
+        """
+        if mode not in MODES:
+            raise ValueError(f"no summariser mode {mode!r}; there are {', '.join(MODES)}")
+        self._mode, self._left = mode, times
+
+    def learn(self, text: str | None, facts: Iterable[Fact]) -> None:
+        """A turn with this text, asserting these facts, was handed to the compactor."""
+        for fact in facts:
+            self._facts.setdefault(fact.text, fact)
+        if text:
+            self._turns.append(text)
+
+    @property
+    def mode(self) -> str:
+        """How the next call will be answered."""
+        return self._mode
+
+    def __call__(self, shown: Shown) -> Reply:
+        """Answer one call; raises `SummariserError` in mode `fail`."""
+        mode = self._mode
+        if self._left is not None:
+            self._left -= 1
+            if self._left <= 0:
+                self._mode, self._left = "faithful", None
+        sight = self._look(shown)
+        try:
+            reply = MODES[mode](sight)
+        except SummariserError:
+            self.calls.append(Call(mode=mode, shown=shown, reply=None))
+            raise
+        self.calls.append(Call(mode=mode, shown=shown, reply=reply))
+        return reply
+
+    def _look(self, shown: Shown) -> Sight:
+        whole = "\n".join(shown.messages)
+        previous = next(
+            (
+                call.reply.text
+                for call in reversed(self.calls)
+                if call.reply is not None and call.mode in SUMMARIES and call.reply.text in whole
+            ),
+            None,
+        )
+        return Sight(
+            call=len(self.calls),
+            shown=shown,
+            facts=tuple(fact for text, fact in self._facts.items() if text in whole),
+            last_turn=next((text for text in reversed(self._turns) if text in whole), None),
+            previous=previous,
+        )

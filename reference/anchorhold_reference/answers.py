@@ -1,0 +1,355 @@
+"""Answers to what is asked: by pointer, by slot, by literal. Each carries what was asked for, or says why it
+cannot (REC-1).
+
+Originals are asked before summaries, and a summary answers only with a statement of its manifest. What stands in a
+summary's text alone, unsupported by any turn, is never content.
+"""
+
+from dataclasses import dataclass
+
+from anchorhold_reference import cold
+from anchorhold_reference.anchors import anchors_of
+from anchorhold_reference.codec import encode_text, shown
+from anchorhold_reference.decide import Holding, Statement, current
+from anchorhold_reference.errors import MismatchError, StoreError
+from anchorhold_reference.extract import stands_in
+from anchorhold_reference.extract.facts import UnreadableError
+from anchorhold_reference.extract.slots import name
+from anchorhold_reference.pointer import unseal
+from anchorhold_reference.session import Live, Session, carrier_id
+from anchorhold_spec.vocabulary import Answer, AnswerKind, Turn
+
+
+def resolve(session: Session, token: str) -> Answer:
+    """Follow a pointer to the original.
+
+    Raises `MismatchError` where the bytes are not those that it names (EPO-3), `StoreError` where they are lost.
+    """
+    address = unseal(token)
+    ledger = session.ledger
+    with ledger.reading():
+        issued = None if address is None else cold.look_up(ledger, session.id, address)
+        if issued is None:
+            return Answer(kind=AnswerKind.FOREIGN, reason="this session never issued that pointer (EPO-2)")
+        if issued.holding is Holding.STAGED:
+            return Answer(kind=AnswerKind.PENDING, reason="the compaction that wrote it has not committed (PTR-6)")
+        if issued.holding is Holding.GONE:
+            return _gone(session, issued)
+        turn = cold.fetch(ledger, issued)
+    return _original(turn, carrier=issued.address.key)
+
+
+def _original(turn: Turn, *, carrier: str, value: str | None = None, reason: str | None = None) -> Answer:
+    return Answer(
+        kind=AnswerKind.FOUND,
+        text=shown(turn),
+        data=turn.data,
+        value=value,
+        carrier=carrier,
+        source=turn.id,
+        evidence=True,
+        reason=reason,
+    )
+
+
+def _gone(session: Session, issued: cold.Issued) -> Answer:
+    """What to say of an original that left through the gate."""
+    reasons = session.ledger.all("SELECT DISTINCT reason FROM tombstone WHERE span = ?", (issued.span,))
+    if reasons:
+        said = "; ".join(str(reason) for (reason,) in reasons)
+        return Answer(
+            kind=AnswerKind.TOMBSTONED, reason=f"the original was let go after assertions were dropped: {said}"
+        )
+    over = session.summary_over(issued.span)
+    if anchors_of(session.ledger, issued.span) and over is not None:
+        return Answer(
+            kind=AnswerKind.INSUFFICIENT,
+            carrier=carrier_id(over[0], 1),
+            reason="the original was let go; a summary repeats what it asserted (EVI-5)",
+        )
+    return Answer(kind=AnswerKind.UNANCHORED, reason="the original was let go; it asserted nothing that had to stay")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """One assertion of a slot, with what is needed to answer from it."""
+
+    order: int
+    span: int
+    fact: int
+    value: str
+    literal: str
+    negated: bool
+    live: Live | None
+    dropped: str | None = None
+    """The tombstone's reason."""
+
+
+def reconstitute(session: Session, subject: str, attribute: str, *, evidence: bool) -> Answer:
+    """The value of a slot, from what was asserted of exactly this slot; the newest assertion wins, see
+    `decide.current`.
+
+    A tombstoned assertion is unknown: it answers `tombstoned`, and an older value does not step into its place. With
+    `evidence` only an original answers (EVI-5).
+    """
+    with session.ledger.reading():
+        live = session.live()
+        said, unread = _assertions(session, live, name(subject), name(attribute))
+        open_ = [one for one in said if one.dropped is None]
+        at = current(tuple(_statement(one) for one in said))
+        if at is None:
+            return _never(session, live, unread, subject, attribute)
+        chosen = said[at]
+        # The same value may have been said by another turn, whose assertion no tombstone covers (MAN-4).
+        same = [one for one in open_ if (one.value, one.negated) == (chosen.value, chosen.negated)]
+        if not same:
+            return Answer(kind=AnswerKind.TOMBSTONED, reason=chosen.dropped, source=_turn_id(session, chosen.span))
+        earlier = sum(1 for one in said if one.value != chosen.value)
+        note = f"the newest of {earlier + 1} values; earlier ones can be found by their words" if earlier else None
+        faults: list[str] = []
+        for one in sorted(same, key=lambda s: s.order, reverse=True):
+            try:
+                answer = _from_original(session, one, note)
+            except (MismatchError, StoreError) as error:
+                faults.append(str(error))
+                continue
+            if answer is not None:
+                return answer
+        return _from_summary(session, same, evidence=evidence, note=note, faults=faults)
+
+
+def _statement(one: _Said) -> Statement:
+    return Statement(order=one.order, value=one.value, negated=one.negated)
+
+
+def _assertions(session: Session, live: list[Live], subject: str, attribute: str) -> tuple[list[_Said], list[str]]:
+    """Every assertion of a slot: those on record, and those of turns in the window that have not been recorded
+    yet."""
+    at = {one.carrier: one for one in live if one.turn is not None}
+    found: dict[tuple[int, int], _Said] = {}
+    for span, order, fact, value, literal, negated, dropped in session.ledger.all(
+        "SELECT a.span, c.position, f.id, f.value, f.literal, f.negated, x.reason FROM fact f "
+        "JOIN assertion a ON a.fact = f.id JOIN carrier c ON c.id = a.span "
+        "LEFT JOIN tombstone x ON x.span = a.span AND x.fact = a.fact "
+        "WHERE f.session = ? AND f.kind = 'slot' AND f.subject_name = ? AND f.attribute_name = ?",
+        (session.id, subject, attribute),
+    ):
+        found[span, fact] = _Said(
+            order=order,
+            span=span,
+            fact=fact,
+            value=value,
+            literal=literal,
+            negated=bool(negated),
+            live=at.get(span),
+            dropped=dropped,
+        )
+    recorded = {span for span, _ in found}
+    unread: list[str] = []
+    for one in at.values():
+        assert one.turn is not None
+        if one.carrier in recorded:
+            continue
+        try:
+            mentions = session.read(one)
+        except UnreadableError:
+            unread.append(one.turn.id)
+            continue
+        for i, m in enumerate(mentions):
+            if m.kind == "slot" and (name(m.subject or ""), name(m.attribute or "")) == (subject, attribute):
+                found[one.carrier, -i] = _Said(
+                    order=one.carrier,
+                    span=one.carrier,
+                    fact=-i,
+                    value=m.value or "",
+                    literal=m.literal,
+                    negated=m.negated,
+                    live=one,
+                )
+    return list(found.values()), unread
+
+
+def _from_original(session: Session, one: _Said, note: str | None) -> Answer | None:
+    if one.live is not None and one.live.turn is not None:
+        return _original(one.live.turn, carrier=one.live.id, value=one.literal, reason=note)
+    issued = cold.pointer_to(session.ledger, one.span)
+    if issued is None or issued.holding is not Holding.COMMITTED:
+        return None
+    return _original(cold.fetch(session.ledger, issued), carrier=issued.address.key, value=one.literal, reason=note)
+
+
+def _from_summary(
+    session: Session, same: list[_Said], *, evidence: bool, note: str | None, faults: list[str]
+) -> Answer:
+    for one in sorted(same, key=lambda s: s.order, reverse=True):
+        row = session.ledger.first(
+            "SELECT k.summary, k.said, t.id FROM carrier c JOIN carrier l ON l.id = c.leaf "
+            "JOIN turn t ON t.carrier = c.id "
+            "JOIN carries k ON k.summary = l.top AND k.fact = ?2 AND k.speaker IN ('', t.speaker) WHERE c.id = ?1",
+            (one.span, one.fact),
+        )
+        if row is None:
+            continue
+        summary, said, turn = row
+        if evidence:
+            return Answer(
+                kind=AnswerKind.INSUFFICIENT,
+                carrier=carrier_id(summary, 1),
+                source=turn,
+                reason="a summary repeats it; the original was let go, so there is no evidence (EVI-5)",
+            )
+        return Answer(
+            kind=AnswerKind.FOUND,
+            text=said,
+            value=one.literal,
+            carrier=carrier_id(summary, 1),
+            source=turn,
+            evidence=False,
+            reason=note,
+        )
+    if faults:
+        return Answer(kind=AnswerKind.DEGRADED, reason="; ".join(faults))
+    return Answer(
+        kind=AnswerKind.UNANCHORED, reason="it was asserted, and nothing holds it any more (ANC-1 is broken)"
+    )
+
+
+def _turn_id(session: Session, span: int) -> str | None:
+    row = session.ledger.first("SELECT id FROM turn WHERE carrier = ?", (span,))
+    return None if row is None else str(row[0])
+
+
+def _never(session: Session, live: list[Live], unread: list[str], subject: str, attribute: str) -> Answer:
+    """Nothing asserts the slot. Whether that means "never said" depends on what was read (REC-4)."""
+    if unread:
+        return Answer(
+            kind=AnswerKind.DEGRADED,
+            reason=f"no statement of it was found, and these turns cannot be read: {', '.join(unread)}",
+        )
+    if _removed(session):
+        return Answer(
+            kind=AnswerKind.UNANCHORED,
+            reason="no statement of it is on record; some originals were let go, and may have said it in other words",
+        )
+    mention, faults = _originals_with(session, live, subject, anywhere=True)
+    if faults:
+        return Answer(kind=AnswerKind.DEGRADED, reason="; ".join(faults))
+    if mention is not None:
+        return Answer(
+            kind=AnswerKind.UNANCHORED,
+            reason=f"turns speak of {subject!r}, none in a form that states its {attribute!r}",
+        )
+    return Answer(kind=AnswerKind.ABSENT, reason=f"no turn of this session speaks of {subject!r}; all were read")
+
+
+def _removed(session: Session) -> bool:
+    return (
+        session.ledger.first("SELECT 1 FROM pointer WHERE session = ? AND holding = 'gone' LIMIT 1", (session.id,))
+        is not None
+    )
+
+
+def search(session: Session, literal: str) -> Answer:
+    """Where a literal stands, word for word: in the window, else in the originals, else in a summary's manifest.
+
+    A turn whose assertion with this literal was tombstoned does not answer for it.
+    """
+    if not literal.strip():
+        return Answer(kind=AnswerKind.UNANCHORED, reason="nothing was asked for; give a literal")
+    ledger = session.ledger
+    with ledger.reading():
+        live = session.live()
+        found, faults = _originals_with(session, live, literal)
+        if found is not None:
+            return found
+        for summary, said, turn in ledger.all(
+            "SELECT k.summary, k.said, t.id FROM carrier s JOIN carries k ON k.summary = s.id "
+            "JOIN carrier l ON l.top = s.id JOIN carrier c ON c.leaf = l.id "
+            "JOIN assertion a ON a.span = c.id AND a.fact = k.fact JOIN turn t ON t.carrier = c.id "
+            "WHERE s.session = ?1 AND s.state = 'live' AND instr(k.said, ?2) > 0 "
+            "AND NOT EXISTS (SELECT 1 FROM tombstone x WHERE x.span = a.span AND x.fact = a.fact)",
+            (session.id, literal),
+        ):
+            if stands_in(said, literal) >= 0:
+                return Answer(
+                    kind=AnswerKind.FOUND,
+                    text=said,
+                    value=literal,
+                    carrier=carrier_id(summary, 1),
+                    source=turn,
+                    evidence=False,
+                )
+        dropped = ledger.first(
+            "SELECT x.reason, t.id FROM tombstone x JOIN turn t ON t.carrier = x.span JOIN fact f ON f.id = x.fact "
+            "WHERE x.session = ? AND (x.literal = ? OR f.literal = ?) ORDER BY x.time DESC",
+            (session.id, literal, literal),
+        )
+        if dropped is not None:
+            return Answer(kind=AnswerKind.TOMBSTONED, reason=dropped[0], source=dropped[1])
+        for one in live:
+            if one.body is not None and stands_in(one.body, literal) >= 0:
+                return Answer(
+                    kind=AnswerKind.INSUFFICIENT,
+                    carrier=one.id,
+                    reason="only a summary's own words say it; no turn supports them (MAN-2)",
+                )
+        unread = [one.turn.id for one in live if one.turn is not None and one.turn.data is not None]
+        if faults or unread:
+            reason = "; ".join([*faults, *(f"turn {turn!r} is not text" for turn in unread)])
+            return Answer(kind=AnswerKind.DEGRADED, reason=f"not found where it could be searched: {reason}")
+        if _removed(session):
+            return Answer(
+                kind=AnswerKind.UNANCHORED,
+                reason="nothing holds it; some originals were let go, so it may have been said",
+            )
+    return Answer(kind=AnswerKind.ABSENT, reason="no turn of this session says it; all were searched")
+
+
+def _originals_with(
+    session: Session, live: list[Live], literal: str, *, anywhere: bool = False
+) -> tuple[Answer | None, list[str]]:
+    """The newest original in which a literal stands, and what could not be searched.
+
+    `anywhere` levels case and looks for any mention, for the question whether something was spoken of at all.
+    """
+    ledger = session.ledger
+    dropped = {
+        int(span)
+        for (span,) in ledger.all(
+            "SELECT x.span FROM tombstone x JOIN fact f ON f.id = x.fact "
+            "WHERE x.session = ? AND (x.literal = ? OR f.literal = ?)",
+            (session.id, literal, literal),
+        )
+    }
+    faults: list[str] = []
+    for one in reversed(live):
+        if one.turn is not None and one.carrier not in dropped and _says(one.turn, literal, anywhere=anywhere):
+            return _original(one.turn, carrier=one.id, value=literal), faults
+    # A first sieve in the database; what passes is read and looked at. Only ASCII can be levelled in case there.
+    sieve, wanted = "instr(o.payload, ?2) > 0", encode_text(literal)
+    if anywhere:
+        sieve = (
+            "instr(lower(CAST(o.payload AS TEXT)), lower(CAST(?2 AS TEXT))) > 0" if literal.isascii() else "?2 > ''"
+        )
+    spans = ledger.all(
+        "SELECT p.span FROM pointer p JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "  # noqa: S608
+        f"WHERE p.session = ?1 AND p.holding = 'committed' AND {sieve} ORDER BY p.span DESC",
+        (session.id, wanted),
+    )
+    for (span,) in spans:
+        issued = cold.pointer_to(ledger, span)
+        if issued is None or span in dropped:
+            continue
+        try:
+            turn = cold.fetch(ledger, issued)
+        except (MismatchError, StoreError) as error:
+            faults.append(str(error))
+            continue
+        if _says(turn, literal, anywhere=anywhere):
+            return _original(turn, carrier=issued.address.key, value=literal), faults
+    return None, faults
+
+
+def _says(turn: Turn, literal: str, *, anywhere: bool) -> bool:
+    text = shown(turn) or ""
+    return literal.casefold() in text.casefold() if anywhere else stands_in(text, literal) >= 0

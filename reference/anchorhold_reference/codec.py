@@ -1,0 +1,91 @@
+"""Turns as bytes: the original, byte- and type-exact, as it lies in the window and in the cold store (STR-3).
+
+A header in JSON, a line feed, then the text, each call's arguments and the data, one after the other, with their
+lengths in the header. Text outside the header can be searched in the bytes as it stands; lone surrogates pass.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+from anchorhold_spec.vocabulary import ToolCall, Turn
+
+
+def encode_text(text: str) -> bytes:
+    """Text as bytes; lone surrogates pass, so that nothing that a caller could append is refused."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def encode(turn: Turn) -> bytes:
+    """A turn as bytes; equal turns give equal bytes."""
+    text = None if turn.text is None else encode_text(turn.text)
+    arguments = [encode_text(call.arguments) for call in turn.calls]
+    header: dict[str, Any] = {
+        "id": turn.id,
+        "speaker": turn.speaker,
+        "time": turn.time,
+        "status": turn.status,
+        "protected": turn.protected,
+        "result_of": turn.result_of,
+        "text": None if text is None else len(text),
+        "calls": [[call.id, call.name, len(a)] for call, a in zip(turn.calls, arguments, strict=True)],
+        "data": None if turn.data is None else len(turn.data),
+    }
+    head = json.dumps(header, separators=(",", ":"), sort_keys=True).encode("ascii")
+    return b"".join([head, b"\n", text or b"", *arguments, turn.data or b""])
+
+
+def decode(payload: bytes) -> Turn:
+    """The turn of these bytes; raises `ValueError` where they are none."""
+    head, found, body = payload.partition(b"\n")
+    if not found:
+        raise ValueError("no header: these bytes are no turn")
+    header = json.loads(head)
+    at = 0
+
+    def take(length: int | None) -> bytes | None:
+        nonlocal at
+        if length is None:
+            return None
+        piece = body[at : at + length]
+        if len(piece) != length:
+            raise ValueError(f"cut short: {length} bytes announced, {len(piece)} there")
+        at += length
+        return piece
+
+    def text_of(piece: bytes | None) -> str | None:
+        return None if piece is None else piece.decode("utf-8", "surrogatepass")
+
+    text = text_of(take(header["text"]))
+    calls = tuple(
+        ToolCall(id=call_id, name=name, arguments=text_of(take(length)) or "")
+        for call_id, name, length in header["calls"]
+    )
+    return Turn(
+        id=header["id"],
+        speaker=header["speaker"],
+        text=text,
+        data=take(header["data"]),
+        time=header["time"],
+        calls=calls,
+        result_of=header["result_of"],
+        status=header["status"],
+        protected=header["protected"],
+    )
+
+
+def digest(payload: bytes) -> bytes:
+    """SHA-256, whole: a shortened digest is one that two spans can share (EPO-3)."""
+    return hashlib.sha256(payload).digest()
+
+
+def shown(turn: Turn) -> str | None:
+    """A turn as a model reads it: its text, then its calls. None where there is only data."""
+    parts = [] if turn.text is None else [turn.text]
+    parts += [f"{call.name}({call.arguments})" for call in turn.calls]
+    return "\n".join(parts) if parts else None
+
+
+def size_text(turn: Turn) -> str:
+    """A text as long as the turn is in a window, for counting."""
+    return (shown(turn) or "") + "?" * len(turn.data or b"")

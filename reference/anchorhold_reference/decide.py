@@ -1,0 +1,146 @@
+"""The decisions, as pure functions over small frozen values: may this be evicted, committed, released, answered.
+
+Nothing here reads a store or a clock, so each can be held against the specification and against a symbolic executor.
+Whoever calls them gathers the inputs inside the same transaction that acts on the result (ANC-3).
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchors:
+    """What still holds one assertion, apart from the original whose removal is asked for."""
+
+    tombstoned: bool
+    carried: bool
+    """In the manifest of the live summary that stands for the asserting span."""
+    leaving: bool
+    """That summary is claimed by a compaction that is about to replace it (ANC-4)."""
+    carried_on: bool
+    """In the manifest of the summary that is about to replace it, too."""
+
+
+def stays_anchored(anchors: Anchors) -> bool:
+    """Whether the assertion is anchored or tombstoned without its original (ANC-1, ANC-4)."""
+    if anchors.tombstoned:
+        return True
+    return anchors.carried and (anchors.carried_on if anchors.leaving else True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One span under a summary that asks to be committed."""
+
+    pointed: bool
+    """A durable pointer names it."""
+    landed: bool
+    """The bytes under the pointer were read back and have its digest."""
+    removed: bool
+    """Its original has left the cold store through the gate, earlier."""
+
+
+def provenance_holds(source: Source) -> bool:
+    """Whether a summary over this span may commit (PTR-1; OUT-3: what the store says counts only if read back).
+
+    This is the (any class, pointer present and retrievable) cell of the evidence gate: class, age and size play no
+    part (EVI-1, EVI-7). An original that left through the gate is anchored by manifest, which `keeps` decides.
+    """
+    return source.removed or (source.pointed and source.landed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assertion:
+    """One assertion of a carrier that is to be replaced."""
+
+    carried: bool
+    """In the manifest of the summary that asks to be committed."""
+    original: bool
+    """Its original is in the cold store under a pointer."""
+    tombstoned: bool
+
+
+def keeps(assertion: Assertion) -> bool:
+    """Whether the assertion survives the replacement (MAN-1)."""
+    return assertion.carried or assertion.original or assertion.tombstoned
+
+
+def may_release(*, committed: bool, landed: bool) -> bool:
+    """Whether a source may leave the place that it entered by (PTR-2)."""
+    return committed and landed
+
+
+def supports(*, attributed_to: str | None, speaker: str | None) -> bool:
+    """Whether somebody's saying a fact supports a text that says the same fact (MAN-2).
+
+    A text that puts words into somebody's mouth needs that speaker. A summary that names nobody (None) supplies none.
+    """
+    return attributed_to is None or attributed_to == speaker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One assertion of a slot, for choosing among several."""
+
+    order: int
+    """Position in the transcript; later ones are greater."""
+    value: str
+    negated: bool
+
+
+def current(statements: tuple[Statement, ...]) -> int | None:
+    """Index of the statement that answers for a slot now; none where there is none.
+
+    The newest wins. Where the newest only denies a value, the newest earlier statement that affirms another value
+    still stands and says more; one that affirms the denied value has been taken back.
+    """
+    if not statements:
+        return None
+    newest_first = sorted(range(len(statements)), key=lambda i: statements[i].order, reverse=True)
+    denied: set[str] = set()
+    for i in newest_first:
+        statement = statements[i]
+        if statement.negated:
+            denied.add(statement.value)
+        elif statement.value not in denied:
+            return i
+    return newest_first[0]
+
+
+class Holding(StrEnum):
+    """Where the original of an issued pointer is."""
+
+    STAGED = "staged"
+    """A compaction under way has written it and not committed."""
+    COMMITTED = "committed"
+    GONE = "gone"
+    """It left the cold store through the gate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A live carrier, as selection sees it."""
+
+    size: int
+    summary: bool
+    bound: bool
+    """Must stay verbatim: protected, the latest unanswered request, or without a manifest (STR-4, MAN-3)."""
+    group: int
+    """Carriers of one group are replaced together or not at all: a call and its results (STR-1)."""
+
+
+def select(candidates: tuple[Candidate, ...], *, keep: int, high_water: int | None, reserve: int) -> tuple[int, ...]:
+    """Which carriers the next compaction replaces, by index, in order; empty where none may be.
+
+    Everything but the newest `keep` goes, so that one pass reaches as far as it may. Fewer are kept, down to one,
+    where they alone would fill the window next to a summary of `reserve` tokens. A group that a bound or kept
+    carrier belongs to stays whole. A summary by itself is no progress.
+    """
+    for kept in range(min(keep, len(candidates)), 0, -1):
+        cut = len(candidates) - kept
+        stay = {c.group for i, c in enumerate(candidates) if c.bound or (i >= cut and not c.summary)}
+        chosen = tuple(i for i, c in enumerate(candidates) if c.group not in stay)
+        size = sum(candidates[i].size for i in range(len(candidates)) if i not in set(chosen))
+        if high_water is None or size + reserve <= high_water or kept == 1:
+            return chosen if any(not candidates[i].summary for i in chosen) else ()
+    return ()

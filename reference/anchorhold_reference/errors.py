@@ -1,0 +1,54 @@
+"""Errors. Each says what happened, to what, under which rule, and what to do."""
+
+
+class AnchorholdError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class ClosedError(AnchorholdError):
+    """The transcript was closed; open it again."""
+
+    def __init__(self) -> None:
+        super().__init__("this transcript is closed; open it again with Transcript.open or reopen()")
+
+
+class TurnConflictError(AnchorholdError):
+    """A turn's id came a second time with other content (IDX-2, IDX-5)."""
+
+    def __init__(self, turn: str) -> None:
+        super().__init__(
+            f"turn {turn!r} is already in this session with other content (IDX-5): an id names one turn for ever; "
+            "append the new content under an id of its own"
+        )
+
+
+class UnknownCarrierError(AnchorholdError):
+    """No live carrier of this session has that id."""
+
+    def __init__(self, carrier: str) -> None:
+        super().__init__(f"{carrier!r} is no carrier of this session's live window; see live() for those that are")
+
+
+class MismatchError(AnchorholdError):
+    """The bytes under a pointer are not those that it names (EPO-3)."""
+
+    def __init__(self, *, key: str, epoch: int, named: str, found: str) -> None:
+        super().__init__(
+            f"pointer to {key} at epoch {epoch} names {named}, but the store holds {found} (EPO-3): "
+            "nothing is answered from it; restore the cold store from a copy, or drop the span on the record"
+        )
+        self.key = key
+        self.epoch = epoch
+        self.named = named
+        self.found = found
+
+
+class StoreError(AnchorholdError):
+    """The store does not hold what it acknowledged (OUT-3)."""
+
+
+class ForeignStoreError(AnchorholdError):
+    """The file is a database of something else, or of a layout that this version does not read."""
+
+    def __init__(self, path: str, found: str) -> None:
+        super().__init__(f"{path}: {found}; open another file, or one written by this version")

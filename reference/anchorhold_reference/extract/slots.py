@@ -1,0 +1,79 @@
+"""Slot facts: the value of an attribute of a subject, said in a sentence of its own.
+
+Only sentences that assert nothing else are read as slots; a question asserts nothing, and a condition ("if …") is
+marked as hedged by its sentence. Everything that stands inside such a sentence belongs to the slot's assertion.
+"""
+
+import re
+from dataclasses import dataclass
+
+from anchorhold_reference.extract.text import Sentence
+
+_OF = re.compile(
+    r"the\s+(?P<attribute>(?:(?!\bof\b)[^\n]){1,80}?)\s+of\s+(?P<subject>[^\n]{1,160}?)\s+"
+    r"(?P<verb>is|was|are|were)(?P<negation>\s+(?:not|never|no\s+longer)|n['’]t)?\s+(?P<value>\S[^\n]*)",
+    re.IGNORECASE,
+)
+_EQUALS = re.compile(
+    r"(?P<subject>[^\s:=][^\n:=]{0,159}|[^\s:=][^\n=]{0,158}?[^\s:=]):\s+(?P<attribute>[^\s:=][^\n:=]{0,79}?)\s*"
+    r"(?P<verb>!=|≠|==?)(?P<negation>\s*(?:not|never)(?=\s))?\s*(?P<value>[^\s=][^\n]*)",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A slot found in one sentence, by positions in the text."""
+
+    start: int
+    end: int
+    """The statement: from its first word to the end of its value."""
+    value_start: int
+    """Where the literal begins: at the negation, where there is one, because it must not change either."""
+    value: str
+    """The value without its negation."""
+    subject: str
+    attribute: str
+    verb: str
+    negated: bool
+
+
+def name(text: str) -> str:
+    """A subject's or attribute's name as it is compared: without its article, white space and case levelled."""
+    return _ARTICLE.sub("", " ".join(text.split())).casefold()
+
+
+def slot_in(text: str, sentence: Sentence) -> Slot | None:
+    """The slot that a sentence asserts; none where it asserts none."""
+    if sentence.question:
+        return None
+    end = sentence.end
+    while end > sentence.body and text[end - 1] in ".!;":
+        end -= 1
+    start = sentence.body
+    found = _OF.fullmatch(text, start, end) or _EQUALS.fullmatch(text, start, end)
+    if found is None and sentence.line < start:
+        # "system: memory = 64 GB": what looks like a speaker is a subject, where only that makes it a statement.
+        start = sentence.line
+        found = _EQUALS.fullmatch(text, start, end)
+    if found is None:
+        return None
+    verb = found["verb"].lower()
+    negated = found["negation"] is not None or verb in {"!=", "≠"}
+    return Slot(
+        start=start,
+        end=end,
+        value_start=_literal_start(found, verb),
+        value=found["value"],
+        subject=found["subject"],
+        attribute=found["attribute"],
+        verb="=" if verb in {"=", "==", "!=", "≠"} else verb,
+        negated=negated,
+    )
+
+
+def _literal_start(found: re.Match[str], verb: str) -> int:
+    if found["negation"] is not None:
+        return found.start("negation") + len(found["negation"]) - len(found["negation"].lstrip())
+    return found.start("verb") if verb in {"!=", "≠"} else found.start("value")

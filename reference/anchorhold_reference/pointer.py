@@ -1,0 +1,52 @@
+"""Pointer tokens: opaque outside; inside, the slot of the cold store, its epoch, who issued it, and the digest.
+
+Slots are recycled after an eviction, so a slot alone says nothing: the epoch grows with every use of any slot, and is
+raised again whenever the store is opened (EPO-2). A store restored from an older copy would count through the same
+epochs a second time; the issuer's mark, drawn anew at each opening, keeps such tokens apart as well.
+"""
+
+import base64
+import binascii
+import struct
+from dataclasses import dataclass
+
+_PREFIX = "ah1-"
+_LAYOUT = struct.Struct(">QQ8s32s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """What a token says."""
+
+    slot: int
+    epoch: int
+    issuer: bytes
+    """Eight random bytes, drawn when the store was opened that issued the token."""
+    digest: bytes
+    """SHA-256 of the original."""
+
+    @property
+    def key(self) -> str:
+        """The store's key, which names another span after the slot was recycled."""
+        return f"slot-{self.slot}"
+
+
+def seal(address: Address) -> str:
+    """The token of an address."""
+    packed = _LAYOUT.pack(address.slot, address.epoch, address.issuer, address.digest)
+    return _PREFIX + base64.urlsafe_b64encode(packed).decode("ascii").rstrip("=")
+
+
+def unseal(token: str) -> Address | None:
+    """The address in a token; none where it cannot have been made by `seal`."""
+    if not token.startswith(_PREFIX):
+        return None
+    body = token.removeprefix(_PREFIX)
+    try:
+        packed = base64.b64decode(body + "=" * (-len(body) % 4), altchars=b"-_", validate=True)
+        slot, epoch, issuer, digest = _LAYOUT.unpack(packed)
+    except (binascii.Error, struct.error, ValueError):
+        return None
+    address = Address(slot=slot, epoch=epoch, issuer=issuer, digest=digest)
+    # The last character of base64 has bits that decoding ignores: one address must have one token.
+    return address if seal(address) == token else None

@@ -1,0 +1,109 @@
+"""Is what the summariser answered a summary at all? Pure functions over its reply (OUT-1).
+
+Refusing a good summary costs one more call; committing an error text costs the history. So doubt refuses.
+"""
+
+import re
+from collections.abc import Sequence
+
+from anchorhold_reference.values import CountTokens, Reply
+
+COMPLETE = frozenset({"stop", "end_turn", "completed", "eos"})
+"""Reasons to stop that mean the model had said all that it wanted to."""
+CUT = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "model_context_window_exceeded"})
+REFUSED = frozenset({"refusal", "content_filter", "safety", "blocked"})
+
+_REFUSAL = re.compile(
+    r"^\W*(?:i(?:'|’)?m\s+(?:really\s+|very\s+)?sorry\b|sorry,|i\s+apologi[sz]e\b|unfortunately,?\s+i\b"
+    r"|(?:as\s+an\s+ai\b.{0,80})?i\s*"
+    r"(?:can(?:'|’)?t|cannot|can\s+not|am\s+(?:unable|not\s+able)|won(?:'|’)?t|will\s+not)\b).{0,160}?"
+    r"\b(?:help|assist|summari[sz]e|summar(?:y|ies)|comply|fulfil+|provide|continue|do\s+(?:that|this)|request)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_ERROR = re.compile(
+    r"^\W*(?:error\s*code\s*:?\s*\d{3}\b"
+    r"|(?:http\s*(?:error)?\s*)?[45]\d\d\s*(?:[-:]\s*)?(?:too many requests|bad gateway|service unavailable"
+    r"|gateway time-?out"
+    r"|internal server error|unauthori[sz]ed|forbidden|not found|bad request)"
+    r"|(?:\w+\.)*\w*(?:Error|Exception)\s*:\s"
+    r"|error\s*:\s"
+    r"|traceback \(most recent call last\)"
+    r"|\{\s*['\"](?:error|detail|type)['\"]\s*:\s*(?:\{|['\"](?:error|invalid|rate|overloaded))"
+    r"|<!doctype html|<html\b"
+    r"|(?:rate limit|quota) (?:reached|exceeded)|request timed out|connection (?:error|refused|reset)"
+    r"|upstream connect error"
+    r"|(?:overloaded|server)_error\b)",
+    re.IGNORECASE,
+)
+_REASONING = re.compile(r"<(think|thinking|reasoning|analysis)>.*?(?:</\1>|\Z)", re.IGNORECASE | re.DOTALL)
+_CALL = re.compile(r"^\s*(?:<tool_call>|<function_call|\{\s*\"(?:tool_calls?|function_call|tool_use)\"\s*:)")
+
+
+def plain(text: str) -> str:
+    """Text with its white space levelled, to tell whether two texts say the same word for word."""
+    return " ".join(text.split())
+
+
+def said(reply: Reply) -> str:
+    """The part of a reply that is meant for the reader: without the model's reasoning, without blank ends."""
+    return _REASONING.sub("", reply.text).strip()
+
+
+def fault(reply: Reply, *, shown: Sequence[str], previous: Sequence[str]) -> str | None:
+    """Why this reply is no summary; none where nothing speaks against it.
+
+    `shown` is every text that would be an echo: the instructions, each carrier that the summary was to stand for, all
+    of them in a row; `previous` what the summariser answered for the summaries before.
+    """
+    finish = reply.finish.lower()
+    if finish in CUT:
+        return f"truncated: the model stopped at its token limit (finish {reply.finish!r})"
+    if finish in REFUSED:
+        return f"refusal: the model declined (finish {reply.finish!r})"
+    if finish not in COMPLETE:
+        return f"not a finished text: the model stopped with {reply.finish!r}"
+    if not reply.text:
+        return "empty: the reply has no text"
+    if not reply.text.strip():
+        return "blank: the reply is white space"
+    text = said(reply)
+    if not text:
+        return "only reasoning: nothing in the reply is meant for the reader"
+    if not any(character.isalnum() for character in text):
+        return "blank: the reply has neither a letter nor a digit"
+    if _CALL.match(text):
+        return "a tool call, not a text"
+    if _ERROR.match(text):
+        return "an error text of the provider, not a summary"
+    if _REFUSAL.match(text):
+        return "refusal: the model declined in words"
+    words = plain(text)
+    if words in {plain(earlier) for earlier in previous}:
+        return "unchanged: word for word an earlier summary, which does not cover the new turns"
+    if words in {plain(one) for one in shown}:
+        return "echo: word for word what the summariser was shown"
+    return None
+
+
+_PIECE = re.compile(r"[^\n]*?[.!?](?=\s)|[^\n]+(?=\n|\Z)|\n")
+
+
+def shorten(text: str, *, limit: int, count: CountTokens) -> tuple[str, int] | None:
+    """Leave out whole sentences from the end until the text fits `limit` tokens; with how many were left out.
+
+    Never inside a sentence: half a sentence can say the opposite. None where not even the first sentence fits.
+    """
+    if count(text) <= limit:
+        return text, 0
+    pieces = [m.group() for m in _PIECE.finditer(text)]
+    low, high = 0, len(pieces)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count("".join(pieces[:middle]).rstrip()) <= limit:
+            low = middle
+        else:
+            high = middle - 1
+    kept = "".join(pieces[:low]).rstrip()
+    if not kept:
+        return None
+    return kept, sum(1 for piece in pieces[low:] if piece.strip())

@@ -1,0 +1,115 @@
+"""Values at the edges of the compactor: what a summariser is handed and answers, settings, status."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+CountTokens: TypeAlias = Callable[[str], int]
+"""Size of a text in tokens."""
+
+Steps: TypeAlias = Callable[[str], None]
+"""Called with a step's name right before the step is made durable; whatever it raises stops the operation there."""
+
+Clock: TypeAlias = Callable[[], float]
+"""Seconds since the epoch."""
+
+
+def four_characters(text: str) -> int:
+    """Four characters are a token, rounded up: the default where the caller has no tokenizer."""
+    return -(-len(text) // 4)
+
+
+def no_steps(_name: str) -> None:
+    """Let every step pass."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a summariser is shown: instructions first, then each carrier that it is to stand for, whole, in order."""
+
+    messages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a summariser answered."""
+
+    text: str
+    finish: str = "stop"
+    """Why the model stopped: `stop`, `end_turn`; `length`, `max_tokens`; `refusal`, `content_filter`; …"""
+
+
+Summarise: TypeAlias = Callable[[Request], Reply]
+"""Any exception that it raises means: the model call failed (OUT-1)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a transcript is compacted. Sizes are in tokens, as the caller's function counts them."""
+
+    budget: int | None = None
+    """Size of the model's window; none: every call of `compact` replaces all that may be replaced."""
+    watermark: float = 0.7
+    """Share of the budget above which the window is compacted."""
+    keep: int = 4
+    """How many of the newest turns stay verbatim where they fit; at least one always does."""
+    summary_limit: int = 2000
+    """Bound on a summary where no budget bounds it (PRO-4)."""
+    audit_every: int = 50
+    """Compactions from one audit to the next; at most 500 (RET-2)."""
+
+    def __post_init__(self) -> None:
+        """Say at once what cannot be meant."""
+        if self.budget is not None and self.budget < 1:
+            raise ValueError(f"budget is {self.budget}; give a positive number of tokens, or None for no budget")
+        if not 0 < self.watermark <= 1:
+            raise ValueError(f"watermark is {self.watermark}; give a share of the budget in (0, 1]")
+        if self.keep < 1:
+            raise ValueError(f"keep is {self.keep}; the newest turn always stays, so give 1 or more")
+        if self.summary_limit < 1:
+            raise ValueError(f"summary_limit is {self.summary_limit}; give a positive number of tokens")
+        if not 1 <= self.audit_every <= 500:
+            raise ValueError(f"audit_every is {self.audit_every}; give 1 to 500 compactions (RET-2)")
+
+    @property
+    def high_water(self) -> int | None:
+        """Size above which the window is to be compacted."""
+        return None if self.budget is None else int(self.budget * self.watermark)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """Whether every original can still be had, and the counts that say why (RET-5, PTR-5)."""
+
+    lossless: bool
+    reasons: tuple[str, ...]
+    """Why not lossless; empty where it is."""
+    turns: int
+    compactions: int
+    committed: int
+    """Pointers under committed summaries."""
+    pending: int
+    unresolvable: int
+    """Committed pointers whose bytes are missing or wrong; above 0 is a breach (PTR-5)."""
+    evicted: int
+    tombstones: int
+
+    def __str__(self) -> str:
+        """One line: `lossless`, or `degraded: ` and why."""
+        return "lossless" if self.lossless else "degraded: " + "; ".join(self.reasons)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """An original in the cold store, as a retention policy sees it."""
+
+    token: str
+    turn: str
+    stored: float
+    """When it was copied there, in seconds since the epoch."""
+    size: int
+    """Bytes."""
+
+
+Policy: TypeAlias = Callable[[Sequence[Candidate], float], Sequence[str]]
+"""Proposes tokens for eviction, from what is stored and the time now. The gate decides (ANC-2)."""

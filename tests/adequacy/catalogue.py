@@ -1,0 +1,227 @@
+"""The compactors that the suite is tested on: the wrong ones with the rule that each breaks, and the right ones."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from compactors.event_log import (
+    CoversMoreThanItReplaces,
+    EventLog,
+    ForgetsInOneWriteAndSummarisesInAnother,
+    PointsOnlyAtTheLatest,
+    RecoversByWritingAgain,
+    ResolvesUnknownPointersToTheLast,
+    SaysUnanchoredOfWhatWasNeverIssued,
+    SearchAnswersWithAnEmptyFinding,
+    SearchAnswersWithAnErrorText,
+    SearchAnswersWithTheNewest,
+    ServesDamagedEvents,
+)
+from compactors.file_archive import (
+    AnswersWithTheErrorText,
+    ArchivesEqualTextOnce,
+    ArchivesInTheBackground,
+    ArchivesTheSummaryInstead,
+    CommitsBeforeItArchives,
+    CutsLongTurns,
+    DropsTheWindowFirst,
+    FileArchive,
+    KeepsTheTurnsThatItSummarised,
+    LeavesItsLockBehind,
+    ServesADamagedFile,
+    StartsTheFileAnew,
+)
+from compactors.plain_list import (
+    CommitsTheErrorText,
+    CommitsWhateverComes,
+    DropsHedgesAndNegations,
+    ForgetsWhatOldNotesSaid,
+    ForgetsWhatTheSummaryLeftOut,
+    GivesUpSilently,
+    LosesOneStatementEachTime,
+    NeverCompacts,
+    PlainList,
+    RefusesEverything,
+    RegistersTheSummaryBeforeItChecks,
+    ReplacesTwoMoreThanItShows,
+    SaysCommittedWhenItFailed,
+    SaysFailedWhenItCommitted,
+    SaysNothingToDoWhenItFailed,
+    ShowsOnlyTheEnd,
+    TruncatesWhenTheModelFails,
+)
+from compactors.slot_cache import (
+    AnswersWithANeighbour,
+    AnswersWithTheLikeliest,
+    AnswersWithTheOldest,
+    BelievesItsModel,
+    ClaimsByTheSubject,
+    ClaimsWhatItDoesNotSay,
+    CommitsBeforeThePointer,
+    CountsTheSummaryThatGoes,
+    EvictsTheLastCarrier,
+    IgnoresEpochs,
+    KeysByContent,
+    PointsFromTheLatestSummaryOnly,
+    PutsWithoutSaving,
+    ReleasesAndThenRefuses,
+    RestartsItsEpochs,
+    SaysEvictedAndKeeps,
+    SearchesEverySession,
+    ServesDamagedBytes,
+    ServesEverySession,
+    SlotCache,
+    TombstonesEverythingWhenAskedForOne,
+    TombstonesWhatWasLeftOut,
+)
+
+from anchorhold.check import judge, mechanisms_of
+from anchorhold.checkers import CHECKERS
+from anchorhold.load import load
+from anchorhold.planting import Planter
+from anchorhold.run import play
+from anchorhold.scenarios import ASKED_FOR, Effort, Plan, Scenario, scenarios
+from anchorhold.verdict import Failure, History, Verdict, decide
+
+RIGHT: tuple[type[Any], ...] = (PlainList, EventLog, FileArchive, SlotCache)
+
+WRONG: tuple[tuple[type[Any], str], ...] = (
+    (EvictsTheLastCarrier, "ANC-1"),
+    (ForgetsWhatTheSummaryLeftOut, "ANC-1"),
+    (LosesOneStatementEachTime, "ANC-1"),
+    (StartsTheFileAnew, "ANC-1"),
+    (CountsTheSummaryThatGoes, "ANC-4"),
+    (ForgetsWhatOldNotesSaid, "ANC-4"),
+    (RegistersTheSummaryBeforeItChecks, "ANC-5"),
+    (ReleasesAndThenRefuses, "ANC-5"),
+    (ArchivesTheSummaryInstead, "MAN-1"),
+    (DropsHedgesAndNegations, "MAN-1"),
+    (ClaimsWhatItDoesNotSay, "MAN-2"),
+    (ClaimsByTheSubject, "MAN-2"),
+    (BelievesItsModel, "MAN-2"),
+    (TombstonesWhatWasLeftOut, "MAN-6"),
+    (TombstonesEverythingWhenAskedForOne, "MAN-6"),
+    (CommitsBeforeThePointer, "PTR-1"),
+    (CommitsBeforeItArchives, "PTR-1"),
+    (ArchivesInTheBackground, "PTR-1"),
+    (PutsWithoutSaving, "PTR-1"),
+    (CutsLongTurns, "PTR-1"),
+    (ReplacesTwoMoreThanItShows, "PTR-3"),
+    (ShowsOnlyTheEnd, "PTR-3"),
+    (CoversMoreThanItReplaces, "PTR-3"),
+    (PointsOnlyAtTheLatest, "PTR-4"),
+    (PointsFromTheLatestSummaryOnly, "PTR-4"),
+    (IgnoresEpochs, "EPO-1"),
+    (RestartsItsEpochs, "EPO-2"),
+    (ResolvesUnknownPointersToTheLast, "EPO-2"),
+    (SaysUnanchoredOfWhatWasNeverIssued, "EPO-2"),
+    (ServesDamagedBytes, "EPO-3"),
+    (ServesDamagedEvents, "EPO-3"),
+    (ServesADamagedFile, "EPO-3"),
+    (KeysByContent, "IDX-2"),
+    (ArchivesEqualTextOnce, "IDX-2"),
+    (AnswersWithANeighbour, "REC-1"),
+    (AnswersWithTheLikeliest, "REC-1"),
+    (AnswersWithTheOldest, "REC-1"),
+    (SearchAnswersWithTheNewest, "REC-1"),
+    (SearchAnswersWithAnEmptyFinding, "REC-1"),
+    (SearchAnswersWithAnErrorText, "REC-1"),
+    (AnswersWithTheErrorText, "REC-1"),
+    (SearchesEverySession, "ISO-1"),
+    (ServesEverySession, "ISO-1"),
+    (ForgetsInOneWriteAndSummarisesInAnother, "CRA-1"),
+    (DropsTheWindowFirst, "CRA-1"),
+    (KeepsTheTurnsThatItSummarised, "CRA-1"),
+    (LeavesItsLockBehind, "CRA-2"),
+    (RecoversByWritingAgain, "CRA-2"),
+    (CommitsTheErrorText, "OUT-1"),
+    (CommitsWhateverComes, "OUT-1"),
+    (TruncatesWhenTheModelFails, "OUT-1"),
+    (SaysCommittedWhenItFailed, "OUT-2"),
+    (SaysNothingToDoWhenItFailed, "OUT-2"),
+    (SaysFailedWhenItCommitted, "OUT-2"),
+    (SaysEvictedAndKeeps, "OUT-2"),
+    (NeverCompacts, "PRO-1"),
+    (RefusesEverything, "PRO-1"),
+    (GivesUpSilently, "PRO-1"),
+)
+
+BROKEN = re.compile(r"[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b")
+"""How the recorder writes an exception that is not the protocol's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """What the suite found in a compactor."""
+
+    failures: Mapping[str, Failure]
+    verdicts: Mapping[str, Verdict]
+    histories: int
+
+
+def histories(
+    kind: type[Any],
+    *,
+    seed: int = 0,
+    first: Callable[[Scenario], bool] = lambda scenario: True,
+    only: Callable[[Scenario], bool] = lambda scenario: True,
+) -> Iterator[History]:
+    """Every history of a quick check, those of scenarios for which `first` says so before the others."""
+    with load(f"{kind.__module__}:{kind.__name__}") as loaded:
+        description = loaded.describe()
+        every = list(
+            scenarios(
+                effort=Effort.QUICK,
+                seed=seed,
+                operations=description.operations,
+                points=description.crash_points,
+            )
+        )
+        tokens: dict[str, None] = {}
+        for scenario, at in sorted(every, key=lambda pair: not first(pair[0])):
+            if not only(scenario):
+                continue
+            plan = Plan(planter=Planter(at), taken=ASKED_FOR, points=description.crash_points, tokens=tuple(tokens))
+            history = play(
+                loaded.make(), scenario.workload(plan), description=description, location=loaded.target, seed=seed
+            )
+            for event in history.events:
+                # A crash of the compactor's own is no defect of the kind that the suite is there to find.
+                assert event.error is None or not BROKEN.match(event.error), event.error
+                if event.op == "pointers" and event.value:
+                    tokens.update((pointer["token"], None) for pointer in event.value if "token" in pointer)
+            yield history
+
+
+def caught(kind: type[Any], rule: str, *, seed: int = 0) -> Failure | None:
+    """The first failure of one rule, of those that a quick check comes upon."""
+    checker = next(checker for checker in CHECKERS if checker.rule == rule)
+    for history in histories(kind, seed=seed, first=lambda scenario: rule in scenario.aims):
+        for judgement in judge([checker], history):
+            if judgement.failures:
+                return judgement.failures[0]
+    return None
+
+
+def look(kind: type[Any], *, seed: int = 0, only: Callable[[Scenario], bool] = lambda scenario: True) -> Looked:
+    """Every verdict of a quick check, or of some of its scenarios."""
+    failures: dict[str, Failure] = {}
+    judgements: dict[str, list[Any]] = {checker.rule: [] for checker in CHECKERS}
+    played = 0
+    summarised = False
+    for history in histories(kind, seed=seed, only=only):
+        played += 1
+        summarised |= any(event.op == "summarise" for event in history.events)
+        for judgement in judge(CHECKERS, history):
+            judgements[judgement.rule].append(judgement)
+            for failure in judgement.failures:
+                failures.setdefault(failure.rule, failure)
+    with load(f"{kind.__module__}:{kind.__name__}") as loaded:
+        description = loaded.describe()
+    present = mechanisms_of(description, summarised=summarised)
+    verdicts = {
+        checker.rule: decide(checker, present=present, hidden=description.hidden, judgements=judgements[checker.rule])
+        for checker in CHECKERS
+    }
+    return Looked(failures=failures, verdicts=verdicts, histories=played)

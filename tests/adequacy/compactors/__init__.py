@@ -1,0 +1,1 @@
+"""Small compactors of several architectures, right and wrong, that the suite is tested on."""

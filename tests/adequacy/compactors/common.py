@@ -1,0 +1,105 @@
+"""What the architectures share: how big a window is, what a reply has to look like, what a text asserts."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from anchorhold.compactor import Reply, Settings, Shown
+from anchorhold_spec.vocabulary import CarrierKind, Item, Outcome, OutcomeKind, Turn
+
+BUDGET, WATERMARK = 1200, 0.7
+KEEP = 4
+"""Turns at the end of the window that are never replaced."""
+
+STATEMENT = re.compile(
+    r"The (?P<a1>[a-z ]+?) of (?P<s1>(?:job |incident )?\S+) is (?P<v1>.+?)\.(?=\s|$)"
+    r"|(?P<s2>(?:job |incident )?\S+): (?P<a2>[a-z ]+) = (?P<v2>.+?)\.(?=\s|$)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence that gives a slot a value."""
+
+    sentence: str
+    subject: str
+    attribute: str
+    value: str
+
+
+def statements(text: str | None) -> list[Statement]:
+    """Every statement in a text."""
+    return [
+        Statement(
+            m.group(0),
+            m["s1"] or m["s2"],
+            m["a1"] or m["a2"],
+            m["v1"] or m["v2"],
+        )
+        for m in STATEMENT.finditer(text or "")
+    ]
+
+
+def size(texts: Iterable[str | None]) -> int:
+    """Tokens of a window."""
+    return sum(-(-len(text or "") // 4) for text in texts)
+
+
+def taken(settings: Settings) -> Settings:
+    """Every architecture here takes budget and watermark."""
+    return settings
+
+
+def limit(settings: Settings) -> float:
+    """The watermark in tokens."""
+    return (settings.budget or BUDGET) * (settings.watermark or WATERMARK)
+
+
+def objection(reply: Reply, shown: Shown, previous: Sequence[str]) -> str | None:
+    """Why a reply is no summary; none where it is."""
+    text = reply.text.strip()
+    if not text:
+        return "the reply is empty"
+    if reply.finish != "stop":
+        return f"the reply ended with {reply.finish}"
+    if text in (message.strip() for message in shown.messages):
+        return "the reply repeats a message"
+    if text in (summary.strip() for summary in previous):
+        return "the reply repeats the previous summary"
+    if re.match(r"error\b|i'm sorry", text, re.IGNORECASE):
+        return "the reply is an error or a refusal"
+    return None
+
+
+def kept(text: str, needed: Iterable[str]) -> str:
+    """A summary's text with the sentences that it left out and that must not be lost."""
+    missing = [sentence for sentence in dict.fromkeys(needed) if sentence not in text]
+    return "\n".join([text, *(["Kept word for word:", *missing] if missing else [])])
+
+
+def raw(turn: Turn) -> Item:
+    """A turn as an item of the window."""
+    return Item(
+        id=f"turn-{turn.id}",
+        kind=CarrierKind.RAW,
+        text=turn.text,
+        data=turn.data,
+        turn=turn.id,
+        speaker=turn.speaker,
+    )
+
+
+def nothing(reason: str) -> Outcome:
+    return Outcome(kind=OutcomeKind.NOTHING, reason=reason)
+
+
+def failed(reason: str) -> Outcome:
+    return Outcome(kind=OutcomeKind.FAILED, reason=reason)
+
+
+def refused(reason: str, *facts: str) -> Outcome:
+    return Outcome(kind=OutcomeKind.REFUSED, reason=reason, facts=facts)
+
+
+def committed(summary: str, covered: Iterable[str]) -> Outcome:
+    return Outcome(kind=OutcomeKind.COMMITTED, summary=summary, covered=tuple(covered))

@@ -1,0 +1,77 @@
+"""The suite bites: each wrong compactor is caught by the rule that it breaks, and no right one by any."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from catalogue import RIGHT, WRONG, caught, look
+from compactors.slot_cache import AnswersWithANeighbour, CommitsBeforeThePointer, EvictsTheLastCarrier
+
+from anchorhold.check import check
+from anchorhold.checkers import CHECKERS
+from anchorhold.load import load
+from anchorhold.scenarios import Effort
+from anchorhold.verdict import VerdictKind
+
+FEW = frozenset(
+    {
+        "mixed-generations", "equal-text", "new-values", "tombstones", "recycled-key", "neighbours", "reply-echo",
+        "reply-error-text", "damaged-bytes", "two-sessions",
+    }
+)  # fmt: skip
+"""Scenarios that together reach most rules."""
+
+
+@pytest.mark.parametrize(("kind", "rule"), [pytest.param(k, r, id=f"{r}-{k.__name__}") for k, r in WRONG])
+def test_wrong_compactor_is_caught_by_the_rule_that_it_breaks(kind: type[Any], rule: str) -> None:
+    failure = caught(kind, rule)
+
+    assert failure is not None
+    assert failure.rule == rule
+    assert failure.sentence.endswith(".")
+
+
+@pytest.mark.parametrize("kind", RIGHT, ids=lambda kind: kind.__name__)
+def test_right_compactor_is_not_blamed_in_a_few_scenarios(kind: type[Any]) -> None:
+    looked = look(kind, only=lambda scenario: scenario.name in FEW)
+
+    assert {rule: failure.sentence for rule, failure in looked.failures.items()} == {}
+    assert looked.histories >= 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", RIGHT, ids=lambda kind: kind.__name__)
+def test_right_compactor_is_blamed_for_nothing(kind: type[Any]) -> None:
+    looked = look(kind)
+
+    assert {rule: failure.sentence for rule, failure in looked.failures.items()} == {}
+    kinds = {rule: (v.kind, v.reason) for rule, v in looked.verdicts.items()}
+    held = {VerdictKind.PASS, VerdictKind.VACUOUS}
+    assert {rule: verdict for rule, verdict in kinds.items() if verdict[0] not in held} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "rule"),
+    [(EvictsTheLastCarrier, "ANC-1"), (CommitsBeforeThePointer, "PTR-1"), (AnswersWithANeighbour, "REC-1")],
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
+)
+def test_check_reports_a_short_history_that_fails_again(kind: type[Any], rule: str, tmp_path: Path) -> None:
+    with load(f"{kind.__module__}:{kind.__name__}") as loaded:
+        checked = check(loaded, checkers=CHECKERS, histories=tmp_path, effort=Effort.QUICK, rules={rule})
+
+    (failure,) = checked.result.failures
+    history = checked.histories[failure.history]
+    checker = next(checker for checker in CHECKERS if checker.rule == rule)
+    assert checked.result.rules[rule].verdict is VerdictKind.FAIL
+    assert failure.sentence == checker.judge(history).failures[0].sentence
+    assert Path(failure.history).is_file()
+    # It takes about seventeen turns until there is anything to compact.
+    assert len(history.header.workload.steps) <= 30
+
+
+def test_every_rule_with_a_checker_has_a_wrong_compactor() -> None:
+    broken = Counter(rule for _, rule in WRONG)
+
+    assert {checker.rule for checker in CHECKERS} == set(broken)

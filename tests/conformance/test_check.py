@@ -1,0 +1,160 @@
+"""Whole checks of small compactors: verdicts, counterexamples, and what is said of failures that do not return."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from anchorhold.check import Checked, check, mechanisms_of
+from anchorhold.checkers import CHECKERS
+from anchorhold.compactor import Description, Mechanism
+from anchorhold.load import load
+from anchorhold.progress import Silent
+from anchorhold.replay import read, replay
+from anchorhold.scenarios import Effort
+from anchorhold.verdict import Checker, Failure, History, Judgement, VerdictKind
+
+TOYS = Path(__file__).with_name("toy_compactors.py")
+
+
+FEW = ("growth-drop", "growth-faithful", "little-to-do", "equal-text", "mixture-0")
+
+
+def checked(
+    name: str,
+    directory: Path,
+    *,
+    checkers: Sequence[Checker] = CHECKERS,
+    rules: tuple[str, ...] | None = None,
+    named: tuple[str, ...] = FEW,
+) -> Checked:
+    with load(f"{TOYS}:{name}") as loaded:
+        return check(loaded, checkers=checkers, histories=directory, effort=Effort.QUICK, rules=rules, named=named)
+
+
+def test_a_compactor_that_keeps_every_original_breaks_no_rule_of_anchoring(tmp_path: Path) -> None:
+    result = checked("Archive", tmp_path).result
+
+    assert result.failures == ()
+    assert {rule: result.rules[rule].verdict for rule in ("ANC-1", "MAN-1", "PTR-1", "PTR-3")} == dict.fromkeys(
+        ("ANC-1", "MAN-1", "PTR-1", "PTR-3"), VerdictKind.PASS
+    )
+    assert result.rules["MAN-6"].verdict is VerdictKind.VACUOUS
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lost_original_is_caught_and_its_history_breaks_the_rule_again(tmp_path: Path) -> None:
+    caught = checked("Loses", tmp_path, rules=("PTR-1",))
+    (failure,) = caught.result.failures
+    path = Path(failure.history)
+    kept = read(path)
+
+    assert failure.rule == "PTR-1"
+    assert failure.replay == f"anchorhold replay {shlex.quote(str(path))}"
+    assert caught.histories[str(path)] == kept
+    assert kept.header.rule == "PTR-1"
+    assert failure.sentence == caught.result.rules["PTR-1"].reason
+    assert len(kept.header.workload.steps) <= 12
+    with load(kept.header.compactor) as loaded:
+        again = replay(kept, loaded=loaded, checkers=CHECKERS)
+    assert failure.sentence in {each.sentence for each in again.failures}
+    assert again.history == kept
+
+
+def test_the_same_seed_finds_the_same(tmp_path: Path) -> None:
+    first, second = (checked("Loses", tmp_path, rules=("PTR-1",)) for _ in range(2))
+
+    assert first.histories == second.histories
+    assert first.result.rules == second.result.rules
+
+
+def test_rules_that_were_not_asked_for_are_untested_and_say_why(tmp_path: Path) -> None:
+    rules = checked("Archive", tmp_path, rules=("PTR-1",)).result.rules
+
+    assert rules["PTR-1"].verdict is VerdictKind.PASS
+    assert rules["ANC-1"].verdict is VerdictKind.UNTESTED
+    assert rules["ANC-1"].reason == "this run was asked for other rules"
+
+
+def test_a_failure_that_does_not_happen_again_is_reported_as_such(tmp_path: Path) -> None:
+    found = checked("LosesOnce", tmp_path, rules=("PTR-1",))
+    (failure,) = found.result.failures
+
+    assert found.result.rules["PTR-1"].verdict is VerdictKind.FAIL
+    assert "Not every time: it was seen in 1 of" in failure.sentence
+    assert Path(failure.history).is_file()
+    assert failure.event is not None
+    assert len(found.histories[failure.history].events) > failure.event
+
+
+class TooFewTriggers:
+    rule = "CON-1"
+    minimum = 10_000
+    mechanisms = (Mechanism.SUMMARISER,)
+
+    def judge(self, history: History) -> Judgement:
+        return Judgement(rule=self.rule, triggered=1)
+
+
+class FailsWhereThereIsARestart:
+    rule = "CRA-2"
+    minimum = 1
+    mechanisms = ()
+
+    def judge(self, history: History) -> Judgement:
+        at = [event.index for event in history.events if event.op == "reopen"]
+        failures = tuple(Failure(rule=self.rule, sentence="It restarted.", fact="", event=i) for i in at[:1])
+        return Judgement(rule=self.rule, triggered=len(at), failures=failures)
+
+
+def test_a_rule_seldom_triggered_is_inconclusive_and_the_summariser_counts_as_seen(tmp_path: Path) -> None:
+    result = checked("Archive", tmp_path, checkers=(TooFewTriggers(),)).result
+
+    assert result.rules["CON-1"].verdict is VerdictKind.INCONCLUSIVE
+    assert result.rules["CON-1"].triggered == len(FEW)
+
+
+def test_a_failure_is_shortened_to_what_it_needs(tmp_path: Path) -> None:
+    found = checked("Crashes", tmp_path, checkers=(FailsWhereThereIsARestart(),), named=("restarts",))
+    (history,) = found.histories.values()
+
+    assert [step.__class__.__name__ for step in history.header.workload.steps] == ["Reopen"]
+
+
+def test_mechanisms_are_seen_by_the_operations_that_show_them() -> None:
+    def of(*operations: str, summarised: bool = False) -> frozenset[Mechanism]:
+        description = Description(
+            name="x",
+            version="1",
+            mechanisms=frozenset({Mechanism.KEY_RECYCLING}),
+            operations=frozenset(operations),
+        )
+        return mechanisms_of(description, summarised=summarised) - {Mechanism.KEY_RECYCLING}
+
+    assert of() == frozenset()
+    assert of(summarised=True) == {Mechanism.SUMMARISER}
+    assert of("get") == {Mechanism.RETRIEVAL}
+    assert of("pointers", "get") == {Mechanism.POINTERS, Mechanism.RETRIEVAL}
+    assert of("tombstone") == frozenset()
+    assert of("tombstone", "tombstones") == {Mechanism.TOMBSTONES}
+
+
+def test_only_scenarios_that_aim_at_the_wanted_rules_are_played(tmp_path: Path) -> None:
+    class Told(Silent):
+        names: ClassVar[list[str]] = []
+
+        def playing(self, number: int, scenario: str) -> None:
+            self.names.append(scenario)
+
+    with load(f"{TOYS}:Archive") as loaded:
+        check(
+            loaded,
+            checkers=CHECKERS,
+            histories=tmp_path,
+            effort=Effort.QUICK,
+            rules=("IDX-2",),
+            progress=Told(),
+        )
+
+    assert {"equal-text", "mixture-0"} <= set(Told.names)
+    assert "little-to-do" not in Told.names

@@ -1,0 +1,334 @@
+"""PTR-1, PTR-3, PTR-4, CRA-1, CRA-2, IDX-2, ISO-1 on histories written by hand."""
+
+import pytest
+from history_builder import COMMITTED, KEEPING, PLAIN, Play, answer, found, judge, raw, slot, summary
+
+from anchorhold.history import EventType
+from anchorhold_spec.vocabulary import AnswerKind, Outcome, OutcomeKind, Pointer
+
+ONE = "Please look at the rollout first."
+TWO = "The canary was green all night."
+THREE = "Then the import job can follow."
+FULL = (*KEEPING, "evict", "reopen", "crash")
+BOTH = {"k1": found(ONE), "k2": found(TWO)}
+
+
+def point(*covers: str, summary: str = "s1", token: str | None = None) -> Pointer:
+    return Pointer(summary=summary, token=token or f"k{covers[0][1:]}", covers=covers)
+
+
+EACH = [point("t1"), point("t2")]
+
+
+def told(operations: tuple[str, ...] = FULL, *, covers: tuple[str, ...] = ("t1", "t2")) -> Play:
+    play = Play(operations)
+    play.say("t1", ONE).say("t2", TWO).look(play.raws("t1", "t2"))
+    return play.compact(shown=("t1", "t2"), reply="In short.")
+
+
+class TestPointersAtTheCommit:
+    def test_ptr_1_holds_where_each_replaced_turn_can_be_had_back(self) -> None:
+        judged = judge("PTR-1", told().look([summary("s1", "In short.")], pointers=EACH, answers=BOTH))
+
+        assert judged.failures == ()
+        assert judged.triggered == 2
+
+    @pytest.mark.parametrize(
+        ("pointers", "answers"),
+        [
+            ([Pointer(summary="s1", token="span")], {"span": found(f"user: {ONE}\nuser: {TWO}")}),
+            ([point("t1", "t2", token="1-2")], {"1-2": found(f"{ONE}\n{TWO}")}),
+            (
+                [Pointer(summary="s1", token="f.json")],
+                {"f.json": found(f'[{{"text": "{ONE}"}}, {{"text": "{TWO}"}}]')},
+            ),
+        ],
+    )
+    def test_ptr_1_lets_one_pointer_lead_to_several_turns(self, pointers: list[Pointer], answers: dict) -> None:
+        judged = judge("PTR-1", told().look([summary("s1", "…")], pointers=pointers, answers=answers))
+
+        assert judged.failures == ()
+        assert judged.triggered == 2
+
+    @pytest.mark.parametrize(
+        ("pointers", "answers", "why"),
+        [
+            ([point("t1")], {"k1": found(ONE)}, "no pointer stands for it"),
+            (EACH, {"k1": found(ONE), "k2": answer(AnswerKind.UNANCHORED)}, "pointer k2 answers with “unanchored”"),
+            (EACH, {"k1": found(ONE), "k2": found(ONE)}, "pointer k2 answers with other words"),
+            (EACH, {"k1": found(ONE), "k2": found(TWO[:12])}, "pointer k2 answers with other words"),
+            (EACH, {"k1": found(ONE), "k2": RuntimeError("no such row")}, "error (no such row)"),
+        ],
+    )
+    def test_ptr_1_names_the_turn_that_cannot_be_had_back(self, pointers: list, answers: dict, why: str) -> None:
+        judged = judge("PTR-1", told().look([summary("s1", "…")], pointers=pointers, answers=answers))
+
+        assert [failure.fact for failure in judged.failures] == ["t2"]
+        assert why in judged.failures[0].sentence
+        assert TWO in judged.failures[0].sentence
+
+    def test_ptr_1_accepts_a_summary_that_is_declared_pending(self) -> None:
+        item = summary("s1", "…", pending=True)
+        declared = told().look([item], pointers=EACH, answers={"k1": found(ONE), "k2": answer(AnswerKind.UNANCHORED)})
+        answered = told().look(
+            [summary("s1", "…")], pointers=EACH, answers={"k1": found(ONE), "k2": answer(AnswerKind.PENDING)}
+        )
+
+        assert judge("PTR-1", declared).failures == ()
+        assert judge("PTR-1", answered).failures == ()
+
+    def test_ptr_1_is_not_triggered_by_turns_that_stay_in_the_window(self) -> None:
+        play = told()
+
+        assert judge("PTR-1", play.look([summary("s1", "…"), *play.raws("t1", "t2")])).triggered == 0
+
+    def test_ptr_1_looks_again_after_the_session_was_opened_again(self) -> None:
+        play = told().look([summary("s1", "…")], pointers=EACH, answers=BOTH).call("reopen")
+        lost = play.look(
+            [summary("s1", "…")], pointers=EACH, answers={"k1": found(ONE), "k2": answer(AnswerKind.FOREIGN)}
+        )
+
+        judged = judge("PTR-1", lost)
+
+        assert [failure.fact for failure in judged.failures] == ["t2"]
+        assert "opened again" in judged.failures[0].sentence
+
+    def test_ptr_1_does_not_blame_an_eviction_that_was_asked_for(self) -> None:
+        play = told().look([summary("s1", "…")], pointers=EACH, answers=BOTH)
+        play.call("evict", {"token": "k2"}, COMMITTED)
+        gone = {"k1": found(ONE), "k2": answer(AnswerKind.EXPIRED)}
+        play.look([summary("s1", "…")], pointers=EACH[:1], answers=gone).call("reopen")
+        play.look([summary("s1", "…")], pointers=EACH[:1], answers=gone)
+
+        assert judge("PTR-1", play).failures == ()
+
+
+class TestExactCoverage:
+    def test_ptr_3_holds_where_what_went_was_shown_and_declared(self) -> None:
+        judged = judge("PTR-3", told(PLAIN).look([summary("s1", "In short.", covers=("t1", "t2"))]))
+
+        assert judged.failures == ()
+        assert judged.triggered == 2
+
+    def test_ptr_3_lets_a_summary_declare_nothing(self) -> None:
+        assert judge("PTR-3", told(PLAIN).look([summary("s1", "In short.")])).failures == ()
+
+    def test_ptr_3_lets_the_shown_text_be_escaped_and_framed(self) -> None:
+        play = Play().say("t1", 'He said "go"\nand left.')
+        play.look(play.raws("t1")).compact(
+            shown=('[{"role": "user", "content": "He said \\"go\\"\\nand left."}]',), reply="x"
+        )
+
+        assert judge("PTR-3", play.look([summary("s1", "x")])).failures == ()
+
+    def test_ptr_3_names_the_turn_that_was_never_shown(self) -> None:
+        play = Play().say("t1", ONE).say("t2", TWO)
+        play.look(play.raws("t1", "t2")).compact(shown=("t2",), reply="In short.")
+
+        judged = judge("PTR-3", play.look([summary("s1", "In short.")]))
+
+        assert [failure.fact for failure in judged.failures] == ["t1"]
+        assert "never shown" in judged.failures[0].sentence
+
+    def test_ptr_3_does_not_count_what_a_failed_call_was_shown(self) -> None:
+        play = Play().say("t1", ONE)
+        play.look(play.raws("t1")).compact(shown=("t1",), reply=RuntimeError("rate limit"))
+
+        assert len(judge("PTR-3", play.look([summary("s1", "x")])).failures) == 1
+
+    @pytest.mark.parametrize(
+        ("covers", "live", "fact", "why"),
+        [
+            (("t1",), (), "t2", "no summary declares"),
+            (("t1", "t2"), ("t2",), "t2", "still in the window"),
+        ],
+    )
+    def test_ptr_3_compares_what_is_declared(self, covers: tuple, live: tuple, fact: str, why: str) -> None:
+        play = told(PLAIN)
+
+        judged = judge("PTR-3", play.look([summary("s1", "…", covers=covers), *play.raws(*live)]))
+
+        assert [failure.fact for failure in judged.failures] == [fact]
+        assert why in judged.failures[0].sentence
+
+    @pytest.mark.parametrize("shown", ["In short.", f"{ONE}\n{TWO}"])
+    def test_ptr_3_wants_a_replaced_summary_shown_or_what_is_under_it(self, shown: str) -> None:
+        def play(*messages: str) -> Play:
+            made = (
+                told(PLAIN).look([summary("s1", "Summary so far:\nIn short.", covers=("t1", "t2"))]).say("t3", THREE)
+            )
+            made.look([summary("s1", "Summary so far:\nIn short.", covers=("t1", "t2")), *made.raws("t3")])
+            made.compact(shown=(*messages, "t3"), reply="Shorter.")
+            return made.look([summary("s2", "Shorter.", covers=("t1", "t2", "t3"))])
+
+        assert judge("PTR-3", play(shown)).failures == ()
+        assert [failure.fact for failure in judge("PTR-3", play()).failures] == ["s1"]
+
+
+def second_generation(pointers: list[Pointer], answers: dict) -> Play:
+    play = told().look([summary("s1", "In short.")], pointers=EACH, answers=BOTH).say("t3", THREE)
+    play.look([summary("s1", "In short."), *play.raws("t3")], pointers=EACH, answers=BOTH)
+    play.compact(shown=("In short.", "t3"), reply="Shorter.")
+    return play.look([summary("s2", "Shorter.")], pointers=pointers, answers={**BOTH, "k3": found(THREE), **answers})
+
+
+def test_ptr_4_wants_every_original_one_step_from_the_latest_summary() -> None:
+    carried = [point(t, summary="s2") for t in ("t1", "t2", "t3")]
+    kept = judge("PTR-4", second_generation(carried, {}))
+    only_latest = judge("PTR-4", second_generation(carried[2:], {}))
+    by_summary = judge(
+        "PTR-4", second_generation([*carried[2:], Pointer(summary="s2", token="s1")], {"s1": found("In short.")})
+    )
+
+    assert kept.failures == ()
+    assert kept.triggered == 2
+    assert [failure.fact for failure in only_latest.failures] == ["t1", "t2"]
+    assert [failure.fact for failure in by_summary.failures] == ["t1", "t2"]
+
+
+def crashed(*live: object, pointers: list[Pointer] | None = None, answers: dict | None = None) -> Play:
+    play = Play(FULL)
+    play.say("t1", ONE).say("t2", TWO).say("t3", THREE).look(play.raws("t1", "t2", "t3"))
+    play.call("crash", {"point": "commit"})
+    play.call("compact", {}, ended=EventType.INFO, error="died at commit", asked=[([ONE, TWO], "In short.")])
+    play.call("reopen")
+    items = [item if not isinstance(item, str) else raw(item, play.texts[item]) for item in live]
+    return play.look(items, pointers=pointers or [], answers=answers or {})
+
+
+def test_cra_1_accepts_the_old_state_and_the_new_one() -> None:
+    old = crashed("t1", "t2", "t3")
+    new = crashed(summary("s1", "In short.", covers=("t1", "t2")), "t3", pointers=EACH, answers=BOTH)
+
+    assert judge("CRA-1", old).failures == ()
+    assert judge("CRA-1", new).failures == ()
+    assert judge("CRA-1", new).triggered == 1
+
+
+@pytest.mark.parametrize(
+    ("play", "why"),
+    [
+        (crashed("t3"), "no summary stands for it"),
+        (crashed("t1", summary("s1", "In short.", covers=("t1", "t2")), "t3"), "in the window as well"),
+        (crashed(summary("s1", "In short."), "t1", "t2", "t3"), "so is everything that was there before"),
+        (crashed(summary("s1", "In short."), "t3"), "no pointer leads"),
+        (crashed(summary("s1", ""), "t3", pointers=EACH, answers=BOTH), "says nothing"),
+    ],
+)
+def test_cra_1_names_what_is_half_done(play: Play, why: str) -> None:
+    judged = judge("CRA-1", play)
+
+    assert len(judged.failures) == 1
+    assert why in judged.failures[0].sentence
+    assert "commit" in judged.failures[0].sentence
+
+
+def test_cra_2_wants_a_second_recovery_to_change_nothing() -> None:
+    still = crashed("t1", "t2", "t3").call("reopen")
+    still.look(still.raws("t1", "t2", "t3"))
+    again = crashed("t1", "t2", "t3").call("reopen")
+    again.look(again.raws("t1", "t2"))
+
+    assert judge("CRA-2", still).failures == ()
+    assert judge("CRA-2", still).triggered == 1
+    assert "changed it" in judge("CRA-2", again).failures[0].sentence
+
+
+SAME = "Yes, go on with it."
+
+
+def twins(pointers: list[Pointer], answers: dict, *, live: tuple[str, ...] = ()) -> Play:
+    play = Play(FULL)
+    play.say("t1", SAME).say("t2", TWO).say("t3", SAME).look(play.raws("t1", "t2", "t3"))
+    play.compact(shown=("t1", "t2", "t3"), reply="x")
+    return play.look([summary("s1", "x"), *play.raws(*live)], pointers=pointers, answers=answers)
+
+
+@pytest.mark.parametrize(
+    ("pointers", "answers"),
+    [
+        ([point("t1"), point("t3")], {"k1": found(SAME), "k3": found(SAME)}),
+        ([Pointer(summary="s1", token="file")], {"file": found(f"{SAME}\n\n{TWO}\n\n{SAME}")}),
+    ],
+)
+def test_idx_2_is_held_by_designs_that_keep_both_turns(pointers: list[Pointer], answers: dict) -> None:
+    judged = judge("IDX-2", twins(pointers, answers))
+
+    assert judged.failures == ()
+    assert judged.triggered == 1
+
+
+@pytest.mark.parametrize(
+    ("pointers", "answers"),
+    [
+        ([point("t1", "t3", token="hash")], {"hash": found(SAME)}),
+        ([Pointer(summary="s1", token="file")], {"file": found(f"{SAME}\n\n{TWO}")}),
+        ([point("t1"), point("t3")], {"k1": answer(AnswerKind.UNANCHORED), "k3": found(SAME)}),
+        (
+            [
+                Pointer(summary="s1", token="a", covers=("t1",), key="9"),
+                Pointer(summary="s1", token="b", covers=("t3",), key="9"),
+            ],
+            {"a": found(SAME), "b": found(SAME)},
+        ),
+    ],
+)
+def test_idx_2_sees_two_turns_become_one_entry(pointers: list[Pointer], answers: dict) -> None:
+    judged = judge("IDX-2", twins(pointers, answers))
+
+    assert [failure.fact for failure in judged.failures] == ["t3"]
+
+
+def test_idx_2_is_not_triggered_while_both_stand_in_the_window() -> None:
+    assert judge("IDX-2", twins([], {}, live=("t1", "t3"))).triggered == 0
+
+
+def test_idx_2_wants_evicting_one_to_leave_the_other() -> None:
+    pointers = [point("t1"), point("t3")]
+    alone = twins(pointers, {"k1": found(SAME), "k3": found(SAME)}).call("evict", {"token": "k1"}, COMMITTED)
+    alone.look([summary("s1", "x")], pointers=pointers[1:], answers={"k3": found(SAME)})
+    both = twins(pointers, {"k1": found(SAME), "k3": found(SAME)}).call("evict", {"token": "k1"}, COMMITTED)
+    both.look([summary("s1", "x")], pointers=pointers[1:], answers={"k3": answer(AnswerKind.EXPIRED)})
+    refused = twins(pointers, {"k1": found(SAME), "k3": found(SAME)})
+    refused.call("evict", {"token": "k1"}, Outcome(kind=OutcomeKind.REFUSED, reason="last"))
+    refused.look([summary("s1", "x")], pointers=pointers, answers={"k1": found(SAME), "k3": found(SAME)})
+
+    assert judge("IDX-2", alone).failures == ()
+    assert [failure.fact for failure in judge("IDX-2", both).failures] == ["t3"]
+    assert judge("IDX-2", refused).failures == ()
+
+
+SECRET = slot("job J-88", "deploy target", "/srv/a7")
+
+
+def two_sessions(live: list, *, asked: object = None, token: object = None) -> Play:
+    play = Play((*KEEPING, "search", "switch"))
+    play.say("t1", SECRET.text, SECRET).look(play.raws("t1")).call("switch", {"session": "other", "user": "v"})
+    play.say("t2", TWO)
+    play.look(live, answers={} if token is None else {"k1": token})
+    return play if asked is None else play.call("search", {"literal": SECRET.literal}, asked)
+
+
+def test_iso_1_lets_sessions_be_apart() -> None:
+    judged = judge(
+        "ISO-1", two_sessions([raw("t2", TWO)], asked=answer(AnswerKind.ABSENT), token=answer(AnswerKind.FOREIGN))
+    )
+
+    assert judged.failures == ()
+    assert judged.triggered == 1
+
+
+@pytest.mark.parametrize(
+    ("play", "where"),
+    [
+        (two_sessions([raw("t1", SECRET.text), raw("t2", TWO)]), "of the window"),
+        (two_sessions([raw("t2", TWO)], asked=found(SECRET.text)), "a search"),
+        (two_sessions([raw("t2", TWO)], asked=found("the target is /srv/a7")), "a search"),
+        (two_sessions([raw("t2", TWO)], token=found(SECRET.text)), "pointer k1"),
+    ],
+)
+def test_iso_1_names_the_turn_of_the_other_session(play: Play, where: str) -> None:
+    judged = judge("ISO-1", play)
+
+    assert [failure.fact for failure in judged.failures] == ["t1"]
+    assert where in judged.failures[0].sentence

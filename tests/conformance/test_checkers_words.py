@@ -1,0 +1,84 @@
+"""The comparisons on words that every checker rests on."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anchorhold.checkers.words import forms, holds, plain, quotes, says, stands
+from anchorhold.planting import KINDS, Planter
+from anchorhold_spec.vocabulary import Fact, ToolCall, Turn
+
+FACTS = st.builds(
+    lambda seed, kind: Planter(seed).fact(kind), st.integers(min_value=0, max_value=10_000), st.sampled_from(KINDS)
+)
+
+
+@pytest.mark.parametrize(
+    ("needle", "text", "expected"),
+    [
+        ("30", "wait 30 seconds", True),
+        ("30", "wait 300 seconds", False),
+        ("30", "wait 30.5 seconds", False),
+        ("300", "wait 1,300 seconds", False),
+        ("30", "It is 30.", True),
+        ("/srv/a7", "at /srv/a7, now", True),
+        ("/srv/a7", "at /srv/a7/b", False),
+        ("/srv/a7", "at /mnt/srv/a7", False),
+        ("/srv/a7", "path:/srv/a7", True),
+        ("J-88", "J-881", False),
+        ("J-88", "XJ-88", False),
+        ("J-88", "J-88-b", False),
+        ("J-88", '"first\\nJ-88\\nlast"', True),
+        ("not  paid", "is not\npaid", True),
+        ("", "anything", False),
+    ],
+)
+def test_a_literal_stands_as_a_whole_or_not_at_all(needle: str, text: str, expected: bool) -> None:
+    assert stands(needle, text) is expected
+
+
+@given(FACTS, st.sampled_from([" ", "\n", "\t  "]))
+def test_a_statement_survives_white_space_and_a_frame(fact: Fact, space: str) -> None:
+    assert says(f"Notes:\n- {space.join(fact.text.split())}\nMore.", fact)
+
+
+@given(FACTS)
+def test_a_statement_is_lost_with_its_literal_its_subject_or_its_polarity(fact: Fact) -> None:
+    assert fact.subject is not None
+    flipped = fact.text.replace(" not ", " ") if " not " in fact.text else fact.text.replace(" is ", " is not ")
+
+    assert not says(fact.text.replace(fact.literal, "as agreed"), fact)
+    assert not says(fact.text.replace(fact.literal, f"{fact.literal}7"), fact)
+    assert not says(fact.text.replace(fact.subject, f"{fact.subject}7"), fact)
+    assert flipped == fact.text or not says(flipped, fact)
+
+
+@given(FACTS, FACTS)
+def test_one_fact_does_not_say_another(one: Fact, other: Fact) -> None:
+    if (one.subject, one.literal) != (other.subject, other.literal):
+        assert not says(one.text, other)
+
+
+@given(st.text(min_size=1).filter(str.strip), st.text(), st.text())
+def test_a_copy_holds_a_turn_however_it_is_written_down(text: str, before: str, after: str) -> None:
+    turn = forms(Turn(id="t", speaker="user", text=text))
+
+    assert holds(plain(f"{before}\n{text}\n{after}"), turn)
+    assert holds(plain(json.dumps({"content": text})), turn)
+    assert holds(plain(json.dumps({"content": text}, ensure_ascii=False)), turn)
+
+
+def test_a_turn_without_words_is_held_by_its_calls_and_without_those_by_nothing() -> None:
+    call = ToolCall(id="c", name="write", arguments='{"path": "/etc/app"}')
+    calling = forms(Turn(id="t", speaker="assistant", calls=(call,)))
+
+    assert holds('write({"path": "/etc/app"})', calling)
+    assert not holds("write()", calling)
+    assert not holds("anything", forms(Turn(id="t", speaker="user", text=" ")))
+
+
+def test_a_text_quotes_a_source_by_a_run_of_its_words() -> None:
+    assert quotes("So: the canary was green.", "The canary was green all night")
+    assert not quotes("Summary of the conversation so far", "The canary was green all night")

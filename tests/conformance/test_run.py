@@ -1,0 +1,277 @@
+"""The runner: what it does to a compactor, and what of it stands in the history."""
+
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+import pytest
+from toy_compactors import Archive, Automatic, CannotOpen, Crashes, Plain, Raises
+
+from anchorhold.compactor import OPERATIONS_OF, Description, Settings
+from anchorhold.errors import AdapterError
+from anchorhold.history import Event, EventType
+from anchorhold.planting import Planter
+from anchorhold.run import play
+from anchorhold.size import window_size
+from anchorhold.verdict import History
+from anchorhold.workload import (
+    AnyStep,
+    Append,
+    Ask,
+    Compact,
+    Corrupt,
+    CrashAt,
+    Evict,
+    Expire,
+    Fill,
+    Follow,
+    Probe,
+    Reopen,
+    Summariser,
+    Switch,
+    Workload,
+)
+from anchorhold_spec.vocabulary import Item, Pointer
+
+EVERY = frozenset(op for operations in OPERATIONS_OF.values() for op in operations)
+
+
+def run(compactor: Any, *steps: AnyStep, settings: Settings | None = None) -> History:
+    offered = frozenset({"append", "compact", "live"}) | {op for op in EVERY if hasattr(compactor, op)}
+    described = compactor.describe()
+    return play(
+        compactor,
+        Workload(name="test", aims=(), steps=steps, settings=settings or Settings(budget=600, watermark=0.5)),
+        description=Description(
+            name=described.name, version="1", operations=offered, crash_points=described.crash_points
+        ),
+        location="toy",
+    )
+
+
+def invoked(history: History, *ops: str) -> list[Event]:
+    return [e for e in history.events if e.type is EventType.INVOKE and (not ops or e.op in ops)]
+
+
+def names(history: History) -> list[str]:
+    return [event.op for event in invoked(history)]
+
+
+def talk(count: int, facts: int = 0, seed: int = 1) -> tuple[Append, ...]:
+    planter = Planter(seed)
+    return planter.talk(count, *planter.facts(facts))
+
+
+def test_every_operation_is_invoked_and_ends_once() -> None:
+    open_: list[str] = []
+    for event in run(Archive(), *talk(20, 6), Compact(until_idle=3)).events:
+        if event.type is EventType.INVOKE:
+            open_.append(event.op)
+        else:
+            assert open_.pop() == event.op
+
+    assert open_ == []
+
+
+def test_the_summariser_stands_inside_the_operation_that_called_it() -> None:
+    ops = [
+        (event.op, event.type.value)
+        for event in run(Archive(), *talk(12), Compact()).events
+        if event.op in ("compact", "summarise")
+    ]
+
+    assert ops[:4] == [("compact", "invoke"), ("summarise", "invoke"), ("summarise", "ok"), ("compact", "ok")]
+
+
+def test_a_compaction_stands_between_two_looks_at_the_window() -> None:
+    ops = [op for op in names(run(Archive(), *talk(12), Compact())) if op != "summarise"]
+    at = ops.index("compact")
+
+    assert ops[at - 1] == ops[at + 1] == "live"
+
+
+def test_appends_carry_the_turn_and_the_facts_that_were_planted_in_it() -> None:
+    appends = talk(6, 4)
+    history = run(Archive(), *appends)
+
+    assert [event.value["turn"]["id"] for event in invoked(history, "append")] == [a.turn.id for a in appends]
+    assert [
+        (fact["text"], fact["literal"]) for event in invoked(history, "append") for fact in event.value["facts"]
+    ] == [(fact.text, fact.literal) for append in appends for fact in append.facts]
+
+
+def test_every_token_ever_seen_is_followed_at_every_later_look() -> None:
+    history = run(Archive(), *talk(12), Compact(), Probe())
+    looks: list[set[str]] = []
+    for event in invoked(history, "pointers", "get"):
+        if event.op == "pointers":
+            looks.append(set())
+        else:
+            looks[-1].add(event.value["token"])
+
+    assert len(looks[0]) >= 4
+    assert all(earlier <= later for earlier, later in pairwise(looks))
+
+
+def test_a_token_that_no_summary_carries_any_more_is_still_followed() -> None:
+    class Forgetful(Archive):
+        def pointers(self) -> Any:
+            return super().pointers() if self.summaries == 1 else []
+
+    history = run(Forgetful(), *talk(12), Compact(), *talk(12, seed=2), Compact())
+    tokens = [event.value["token"] for event in invoked(history, "get")]
+
+    assert tokens.count(tokens[0]) >= 3
+
+
+def test_what_a_compactor_does_not_offer_is_never_attempted_and_leaves_no_step() -> None:
+    fact = Planter(1).fact()
+    steps: tuple[AnyStep, ...] = (
+        Ask(fact=fact),
+        Evict(turn="t1"),
+        Corrupt(turn="t1"),
+        CrashAt(point=0),
+        Reopen(),
+        Expire(seconds=1.0),
+        Switch(session="b", user="b"),
+        Follow(token="x"),
+    )
+    history = run(Plain(), *talk(8), *steps, Compact())
+
+    assert set(names(history)) == {"open", "append", "live", "compact"}
+    assert {type(step) for step in history.header.workload.steps} == {Append, Compact, Probe}
+
+
+def test_an_explicit_workload_plays_to_the_same_history_again() -> None:
+    planter = Planter(5)
+    history = run(
+        Archive(),
+        Summariser(mode="drop"),
+        Fill(turns=planter.talk(40, *planter.facts(4))),
+        Compact(until_idle=3),
+        Summariser(mode="fail", times=1),
+        Fill(turns=planter.talk(40, *planter.facts(4))),
+        Compact(until_idle=3),
+        Follow(token="original:nowhere"),
+    )
+    workload = history.header.workload
+    again = play(
+        Archive(),
+        msgspec.json.decode(msgspec.json.encode(workload), type=Workload),
+        description=Description(name="toy archive", version="1", operations=frozenset(history.header.operations)),
+        location="toy",
+    )
+
+    assert workload.explicit
+    assert again == history
+
+
+def test_steps_of_events_point_into_the_explicit_workload() -> None:
+    history = run(Archive(), *talk(12, 4), Compact(until_idle=2))
+    steps = history.header.workload.steps
+    for event in invoked(history):
+        step = steps[event.step]
+        match event.op:
+            case "append":
+                assert isinstance(step, Append)
+                assert step.turn.id == event.value["turn"]["id"]
+            case "compact":
+                assert isinstance(step, Compact)
+            case "search":
+                assert isinstance(step, Ask)
+                assert step.fact.literal == event.value["literal"]
+
+
+def test_filling_ends_once_the_window_is_over_its_watermark() -> None:
+    history = run(Archive(), Fill(turns=talk(60)))
+    sizes = [
+        window_size(msgspec.convert(event.value, list[Item]), history.header.settings.unit)
+        for event in history.events
+        if event.op == "live" and event.type is EventType.OK
+    ]
+
+    assert sizes[-1] > 300
+    assert len(invoked(history, "append")) < 12
+
+
+def test_filling_says_at_least_what_it_was_told_to() -> None:
+    history = run(Archive(), *talk(20), Fill(turns=talk(30, seed=2), least=5))
+
+    assert len(invoked(history, "append")) == len(talk(20)) + 5
+
+
+def test_a_window_of_unknown_size_is_filled_with_all_the_turns() -> None:
+    assert len(invoked(run(Plain(), Fill(turns=talk(9))), "append")) == len(talk(9))
+
+
+def test_a_compaction_that_happens_by_itself_is_looked_at_when_it_happened() -> None:
+    history = run(Automatic(), *talk(13))
+    ops = names(history)
+    at = ops.index("summarise")
+
+    assert ops[at - 1] == "append"
+    assert ops[at + 1 : at + 3] == ["live", "pointers"]
+
+
+def test_all_facts_are_asked_for_at_the_end() -> None:
+    history = run(Archive(), *talk(30, 20))
+    facts = [fact for append in talk(30, 20) for fact in append.facts]
+
+    assert [event.value["literal"] for event in invoked(history, "search")] == [fact.literal for fact in facts]
+
+
+def test_an_exception_of_the_compactor_is_indefinite_where_it_may_have_changed_something() -> None:
+    history = run(Raises(), *talk(4, 1), Compact())
+    ends = {event.op: event for event in history.events if event.type is not EventType.INVOKE}
+
+    assert ends["compact"].type is EventType.INFO
+    assert ends["compact"].error == "ZeroDivisionError: in the middle"
+    assert ends["search"].type is EventType.FAIL
+    assert (ends["pointers"].type, ends["pointers"].error) == (EventType.FAIL, "not now")
+
+
+def test_a_crash_is_armed_runs_into_and_is_followed_by_a_restart() -> None:
+    history = run(Crashes(), *talk(12), CrashAt(point=3))
+    ops = [op for op in names(history) if op not in ("append", "search")]
+    died = next(event for event in history.events if event.op == "compact" and event.type is not EventType.INVOKE)
+
+    assert ops[1:6] == ["live", "crash", "compact", "reopen", "live"]
+    assert invoked(history, "crash")[0].value == {"point": "after-store"}
+    assert died.type is EventType.INFO
+
+
+def test_an_eviction_takes_the_token_that_leads_to_the_turn() -> None:
+    history = run(Crashes(), *talk(12), Compact(), Evict(turn="t2"))
+
+    assert [event.value for event in invoked(history, "evict")] == [{"token": "original:t2"}]
+
+
+def test_an_eviction_finds_its_token_by_what_it_resolved_to_where_coverage_is_not_told() -> None:
+    class Mute(Crashes):
+        def pointers(self) -> Any:
+            return [Pointer(summary=p.summary, token=p.token) for p in super().pointers()]
+
+    history = run(Mute(), *talk(12), Compact(), Evict(turn="t2"))
+
+    assert [event.value for event in invoked(history, "evict")] == [{"token": "original:t2"}]
+
+
+def test_where_no_pointer_leads_to_the_turn_nothing_is_attempted_and_a_note_says_so() -> None:
+    history = run(Crashes(), *talk(3), Evict(turn="t2"))
+    (note,) = invoked(history, "note")
+
+    assert invoked(history, "evict") == []
+    assert note.value == {"step": "evict", "turn": "t2", "why": "no pointer is known to lead to turn t2"}
+
+
+def test_a_compactor_that_cannot_be_opened_is_an_adapter_error_and_no_history() -> None:
+    with pytest.raises(AdapterError, match="could not be opened: FileNotFoundError: no store here"):
+        run(CannotOpen(), *talk(1))
+
+
+def test_a_compactor_that_does_not_close_is_a_note() -> None:
+    class Stuck(Archive):
+        def close(self) -> None:
+            raise RuntimeError("stuck")
+
+    assert invoked(run(Stuck(), *talk(1)), "note")[0].value == {"step": "close", "why": "RuntimeError: stuck"}

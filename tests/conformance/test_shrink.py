@@ -1,0 +1,189 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anchorhold.compactor import Settings
+from anchorhold.history import Event, EventType, Header
+from anchorhold.planting import Planter
+from anchorhold.shrink import Enough, Failing, cut, shrink
+from anchorhold.verdict import Failure, History
+from anchorhold.workload import AnyStep, Append, Ask, Compact, Probe, Reopen, Workload
+from anchorhold_spec.vocabulary import Fact
+
+
+def failing(steps: tuple[AnyStep, ...], at: int | None = None) -> Failing:
+    """A history of one event a step, failing at one of them."""
+    events = tuple(
+        event
+        for n, step in enumerate(steps)
+        for event in (
+            Event(index=2 * n, step=n, type=EventType.INVOKE, op=type(step).__name__.lower()),
+            Event(index=2 * n + 1, step=n, type=EventType.OK, op=type(step).__name__.lower()),
+        )
+    )
+    header = Header(
+        compactor="x",
+        name="x",
+        version="1",
+        operations=(),
+        mechanisms=(),
+        settings=Settings(),
+        seed=0,
+        workload=Workload(name="w", aims=(), steps=steps, explicit=True),
+        length=len(events),
+    )
+    event = 2 * (len(steps) - 1 if at is None else at) + 1
+    return Failing(
+        history=History(header=header, events=events),
+        failure=Failure(rule="ANC-1", sentence="It was lost.", fact="it", event=event),
+    )
+
+
+class Needs:
+    """Fails as long as every wanted step is there, in whatever order."""
+
+    def __init__(self, *wanted: AnyStep) -> None:
+        self.wanted = wanted
+        self.runs = 0
+
+    def __call__(self, workload: Workload) -> Failing | None:
+        self.runs += 1
+        return failing(workload.steps) if all(step in workload.steps for step in self.wanted) else None
+
+
+def steps(seed: int = 0, turns: int = 20) -> tuple[AnyStep, ...]:
+    planter = Planter(seed)
+    facts = planter.facts(6)
+    talk = planter.talk(turns, *facts, tools=False)
+    middle = turns // 2
+    return (
+        *talk[:middle],
+        Compact(),
+        Probe(),
+        *(Ask(fact=fact) for fact in facts),
+        *talk[middle:],
+        Reopen(),
+        Compact(),
+        Probe(),
+    )
+
+
+@given(seed=st.integers(0, 50), data=st.data())
+def test_exactly_the_steps_that_are_needed_are_left(seed: int, data: st.DataObject) -> None:
+    every = steps(seed)
+    wanted = data.draw(st.lists(st.sampled_from(every), min_size=1, max_size=4, unique_by=id))
+    shrunk = shrink(failing(every), attempt=Needs(*wanted), runs=2000)
+
+    assert not shrunk.exhausted
+    assert set(shrunk.failing.workload.steps) == set(wanted)
+    assert len(shrunk.failing.workload.steps) == len(set(wanted))
+
+
+def test_what_came_after_the_failure_is_the_first_to_go() -> None:
+    every = steps()
+    sizes: list[int] = []
+
+    def attempt(workload: Workload) -> Failing | None:
+        sizes.append(len(workload.steps))
+        return failing(workload.steps) if every[3] in workload.steps else None
+
+    shrink(failing(every, at=3), attempt=attempt, runs=100)
+
+    assert sizes[0] == 4
+
+
+def test_the_runs_are_bounded_and_the_best_so_far_is_kept() -> None:
+    every = steps()
+    needs = Needs(every[2], every[-1])
+    shrunk = shrink(failing(every), attempt=needs, runs=5)
+
+    assert shrunk.exhausted
+    assert needs.runs == shrunk.runs == 5
+    assert {every[2], every[-1]} <= set(shrunk.failing.workload.steps) < set(every)
+
+
+def test_the_same_failure_is_always_shortened_to_the_same_history() -> None:
+    every = steps()
+
+    def once() -> Failing:
+        return shrink(failing(every), attempt=Needs(every[4], every[-2]), runs=500).failing
+
+    assert once() == once()
+
+
+def test_an_attempt_that_has_enough_ends_it_with_the_best_so_far() -> None:
+    every = steps()
+    needs = Needs(every[-1])
+
+    def attempt(workload: Workload) -> Failing | None:
+        if needs.runs == 3:
+            raise Enough
+        return needs(workload)
+
+    shrunk = shrink(failing(every), attempt=attempt, runs=500)
+
+    assert shrunk.exhausted
+    assert len(shrunk.failing.workload.steps) < len(every)
+
+
+def test_other_errors_of_an_attempt_are_passed_on() -> None:
+    def attempt(workload: Workload) -> Failing | None:
+        raise LookupError("not reachable")
+
+    with pytest.raises(LookupError, match="not reachable"):
+        shrink(failing(steps()), attempt=attempt, runs=10)
+
+
+def test_turns_lose_facts_and_words_that_are_not_needed() -> None:
+    planter = Planter(1)
+    kept, other = planter.fact(), planter.fact()
+    every: tuple[AnyStep, ...] = (planter.say(other, kept), planter.say(), Compact())
+
+    def says(workload: Workload, fact: Fact) -> bool:
+        return any(isinstance(s, Append) and fact.text in (s.turn.text or "") for s in workload.steps)
+
+    def attempt(workload: Workload) -> Failing | None:
+        return failing(workload.steps) if says(workload, kept) and len(workload.steps) == 3 else None
+
+    first, second, _ = shrink(failing(every), attempt=attempt, runs=200).failing.workload.steps
+
+    assert isinstance(first, Append)
+    assert isinstance(second, Append)
+    assert (first.turn.text, first.facts) == (kept.text, (kept,))
+    assert second.turn.text == "Go on (t2)."
+
+
+def test_observations_become_as_narrow_as_possible() -> None:
+    def attempt(workload: Workload) -> Failing | None:
+        looks = [s for s in workload.steps if isinstance(s, Probe)]
+        return failing(workload.steps) if any(not s.only or "status" in s.only for s in looks) else None
+
+    shrunk = shrink(failing(steps()), attempt=attempt, runs=200)
+
+    assert shrunk.failing.workload.steps == (Probe(only=("status",)),)
+
+
+def test_a_call_is_never_left_without_its_result_nor_a_result_without_its_call() -> None:
+    planter = Planter(2)
+    call, result = planter.call(planter.fact())
+    every: tuple[AnyStep, ...] = (planter.say(), call, result, planter.say(), Compact())
+    seen: list[tuple[bool, bool]] = []
+
+    def attempt(workload: Workload) -> Failing | None:
+        turns = [s.turn for s in workload.steps if isinstance(s, Append)]
+        seen.append((any(t.calls for t in turns), any(t.result_of for t in turns)))
+        return failing(workload.steps) if any(t.result_of for t in turns) else None
+
+    shrunk = shrink(failing(every), attempt=attempt, runs=200)
+
+    assert set(seen) == {(True, True), (False, False)}
+    assert len(shrunk.failing.workload.steps) == 2
+
+
+def test_cutting_leaves_the_failing_event_the_last_step() -> None:
+    every = steps()
+    short = cut(failing(every, at=5))
+
+    assert short.header.workload.steps == every[:6]
+    assert short.header.length == len(short.events) == 12
+    assert short.events[-1].step == 5

@@ -1,0 +1,143 @@
+"""The adapter translates and never helps; what it cannot do it says as an `OperationError`."""
+
+import dataclasses
+
+import pytest
+from transcripts import Script, port, turn
+
+from anchorhold.adapters.reference import Reference
+from anchorhold.compactor import Mechanism, OperationError, Reply, Settings, Shown, SummariserError, Unit
+from anchorhold_spec.vocabulary import AnswerKind, OutcomeKind
+
+
+class Model:
+    """The suite's side of the summariser."""
+
+    def __init__(self):
+        self.shown = []
+        self.fail = False
+
+    def __call__(self, shown):
+        assert isinstance(shown, Shown)
+        if self.fail:
+            raise SummariserError("rate limit")
+        self.shown.append(shown)
+        return Reply(text=f"Part {len(self.shown)}.\n{port(1)}")
+
+
+@pytest.fixture
+def model():
+    return Model()
+
+
+@pytest.fixture
+def adapter(model):
+    adapter = Reference()
+    adapter.open(Settings(budget=120, watermark=0.5), model)
+    yield adapter
+    adapter.close()
+
+
+def fill(adapter, first, last):
+    for n in range(first, last + 1):
+        adapter.append(turn(n))
+
+
+def test_it_says_which_settings_it_took(model):
+    adapter = Reference()
+    asked = Settings(session="a", user="b", budget=900, unit=Unit.ITEMS, horizon=5.0, lifetime=6.0)
+    taken = adapter.open(asked, model)
+    adapter.close()
+
+    assert taken == dataclasses.replace(asked, watermark=0.7, unit=Unit.TOKENS, horizon=None, lifetime=None)
+
+
+def test_it_describes_what_the_reference_has():
+    description = Reference().describe()
+
+    assert description.mechanisms == {Mechanism.SUMMARISER, Mechanism.KEY_RECYCLING}
+    assert description.crash_points == ("stage", "copy", "point", "commit", "release", "acknowledge")
+    assert description.hidden == {}
+
+
+def test_every_open_starts_on_a_fresh_store(adapter, model):
+    fill(adapter, 1, 12)
+    adapter.compact()
+    token = adapter.pointers()[0].token
+    adapter.open(Settings(budget=120, watermark=0.5), model)
+
+    assert adapter.live() == []
+    assert adapter.get(token).kind is AnswerKind.FOREIGN
+
+
+@pytest.mark.parametrize("point", Reference().describe().crash_points)
+def test_cra_1_a_crash_is_indefinite_and_the_session_has_to_be_reopened(adapter, point):
+    fill(adapter, 1, 12)
+    adapter.crash(point)
+    with pytest.raises(OperationError) as caught:
+        adapter.compact()
+    assert caught.value.definite is False
+    with pytest.raises(OperationError):
+        adapter.live()
+    adapter.reopen()
+    done = point in {"release", "acknowledge"}
+    assert (adapter.live()[0].generation == 1) is done
+    assert adapter.compact().kind is (OutcomeKind.NOTHING if done else OutcomeKind.COMMITTED)
+
+
+def test_a_crash_point_that_does_not_exist_is_refused(adapter):
+    with pytest.raises(OperationError, match="stage, copy"):
+        adapter.crash("lunch")
+
+
+def test_epo_3_damage_is_an_error_of_get_and_spares_the_others(adapter):
+    fill(adapter, 1, 12)
+    adapter.compact()
+    first, second = adapter.pointers()[:2]
+    assert adapter.corrupt(first.token) is True
+    with pytest.raises(OperationError, match="EPO-3"):
+        adapter.get(first.token)
+    assert adapter.get(second.token).kind is AnswerKind.FOUND
+    assert adapter.status().startswith("degraded: ")
+    assert adapter.corrupt("nonsense") is False
+
+
+def test_iso_1_switching_goes_over_and_comes_back(adapter):
+    fill(adapter, 1, 12)
+    adapter.compact()
+    token = adapter.pointers()[0].token
+    before = adapter.live()
+    adapter.switch("other", "somebody")
+    assert adapter.live() == []
+    assert adapter.get(token).kind is AnswerKind.FOREIGN
+    adapter.reopen()
+    assert adapter.live() == []
+    adapter.switch("s", "u")
+    assert adapter.live() == before
+
+
+def test_out_2_a_failing_model_is_a_failed_outcome(adapter, model):
+    fill(adapter, 1, 12)
+    model.fail = True
+    assert adapter.compact().kind is OutcomeKind.FAILED
+    model.fail = False
+    assert adapter.compact().kind is OutcomeKind.COMMITTED
+    assert adapter.evict(adapter.pointers()[0].token).kind is OutcomeKind.COMMITTED
+    assert adapter.evict(adapter.pointers()[0].token).kind is OutcomeKind.REFUSED
+    assert adapter.tombstone("7002", "t2", "moved").kind is OutcomeKind.COMMITTED
+    assert [t.source for t in adapter.tombstones()] == ["t2"]
+    assert [e.literal for e in adapter.manifest(adapter.live()[0].id)] == ["7001"]
+    assert adapter.reconstitute("db-3", "port", True).value == "7003"
+    assert adapter.search("7001").kind is AnswerKind.FOUND
+
+
+def test_without_a_session_every_operation_says_so():
+    adapter = Reference()
+    for call in (adapter.live, adapter.compact, adapter.pointers, adapter.status, lambda: adapter.corrupt("x")):
+        with pytest.raises(OperationError, match="no session is open"):
+            call()
+    adapter.close()
+
+
+def test_the_scripts_of_the_tests_write_no_statement_by_themselves():
+    assert port(1) not in Script()(Shown(messages=("x", port(1)))).text

@@ -1,0 +1,155 @@
+"""Real crashes: a child process is killed right before each durable step, and the database is opened again."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from transcripts import fill, port, token_of
+
+from anchorhold_reference import Reply, Settings, Transcript
+from anchorhold_reference.compaction import STEPS
+from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, OutcomeKind
+
+CHILD = textwrap.dedent(
+    """
+    import os, signal, sys
+    from anchorhold_reference import Reply, Settings, Transcript
+    from anchorhold_spec.vocabulary import Turn
+
+    path, point, first, last = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+
+    def steps(name):
+        if name == point:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    t = Transcript.open(path, summarise=lambda r: Reply(text=f"Up to {last}, written down."), steps=steps,
+                        settings=Settings(keep=2))
+    for n in range(first, last + 1):
+        speaker = "user" if n % 2 else "assistant"
+        t.append(Turn(id=f"t{n}", speaker=speaker, text=f"The port of db-{n} is {7000 + n}."))
+    print("acknowledged", flush=True)
+    print(t.compact().kind, flush=True)
+    """
+)
+
+
+def die(path, point, *, first=1, last=6):
+    run = subprocess.run(
+        [sys.executable, "-c", CHILD, str(path), point, str(first), str(last)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.stdout == "acknowledged\n", run.stderr
+    assert run.returncode == -signal.SIGKILL, run.stderr
+
+
+def state(transcript):
+    return (
+        transcript.live(),
+        transcript.pointers(),
+        transcript._ledger.all("SELECT id, state, claimed, leaf, top FROM carrier ORDER BY id"),
+        transcript._ledger.all("SELECT slot, epoch, span FROM cold ORDER BY slot"),
+        transcript._ledger.all("SELECT slot FROM free_slot ORDER BY slot"),
+        transcript._ledger.all("SELECT carrier, payload IS NULL FROM turn ORDER BY carrier"),
+    )
+
+
+def consistent(transcript, last):
+    """Every turn is there, once, verbatim: in the window or one step away."""
+    live = transcript.live()
+    found = [item.turn for item in live if item.turn]
+    for summary in (item for item in live if item.kind is CarrierKind.SUMMARY):
+        resolved = [transcript.get(p.token) for p in transcript.pointers() if p.summary == summary.id]
+        assert {a.kind for a in resolved} == {AnswerKind.FOUND}
+        assert tuple(a.source for a in resolved) == summary.covers
+        assert [a.text for a in resolved] == [port(int(a.source[1:])) for a in resolved]
+        found += [a.source for a in resolved]
+    assert sorted(found) == sorted(f"t{n}" for n in range(1, last + 1))
+    for n in range(1, last + 1):
+        assert transcript.reconstitute(f"db-{n}", "port", evidence=True).value == str(7000 + n)
+
+
+@pytest.mark.parametrize("point", STEPS)
+def test_cra_1_and_cra_2_old_or_new_after_a_crash_and_recovery_twice_is_as_good_as_once(make, tmp_path, point):
+    path = tmp_path / "ledger.db"
+    die(path, point)
+    transcript = make()
+    generations = [item.generation for item in transcript.live()]
+    assert generations == ([1, 0, 0] if point in {"release", "acknowledge"} else [0] * 6)
+    consistent(transcript, 6)
+
+    once = state(transcript)
+    transcript.reopen()
+    assert state(transcript) == once
+    transcript.reopen()
+    assert state(transcript) == once
+    fill(transcript, 7, 10)
+    assert transcript.compact().kind is OutcomeKind.COMMITTED
+    consistent(transcript, 10)
+
+
+@pytest.mark.parametrize("point", STEPS)
+def test_cra_1_a_crash_while_a_summary_is_replaced_keeps_every_earlier_pointer(make, tmp_path, point):
+    path = tmp_path / "ledger.db"
+    with Transcript.open(path, summarise=_first, settings=Settings(keep=2)) as first:
+        fill(first, 1, 6)
+        assert first.compact().kind is OutcomeKind.COMMITTED
+        assert first.evict(token_of(first, "t1")).kind is OutcomeKind.REFUSED
+        tokens = {p.covers[0]: p.token for p in first.pointers()}
+    die(path, point, first=7, last=12)
+    transcript = make()
+    consistent(transcript, 12)
+    for turn_id, token in tokens.items():
+        assert transcript.get(token).source == turn_id
+
+
+def _first(request):
+    return Reply(text="The first part is done.")
+
+
+@pytest.mark.parametrize("point", ["stage", "copy", "point", "commit"])
+def test_epo_1_slots_of_an_undone_compaction_are_used_again_and_its_epochs_are_not(make, tmp_path, point):
+    path = tmp_path / "ledger.db"
+    die(path, point)
+    transcript = make()
+    transcript.compact()
+    pointers = transcript.pointers()
+
+    assert [p.key for p in pointers] == ["slot-1", "slot-2", "slot-3", "slot-4"]
+    if point in {"point", "commit"}:
+        assert min(p.epoch for p in pointers) > 5
+
+
+def test_cra_3_what_was_acknowledged_is_there_after_the_process_was_killed(make, tmp_path):
+    die(tmp_path / "ledger.db", "stage")
+    assert [item.turn for item in make().live()] == [f"t{n}" for n in range(1, 7)]
+
+
+def test_cra_3_the_database_waits_for_stable_storage(make):
+    ledger = make()._ledger
+    assert ledger.one("PRAGMA journal_mode") == ("wal",)
+    assert ledger.one("PRAGMA synchronous") == (2,)
+
+
+@pytest.mark.parametrize("point", STEPS[:5])
+def test_pro_3_a_step_interrupted_in_a_process_that_goes_on_is_undone_by_the_next_compaction(make, point):
+    armed = True
+
+    def steps(name):
+        nonlocal armed
+        if armed and name == point:
+            armed = False
+            raise KeyboardInterrupt
+
+    transcript = make(steps=steps)
+    fill(transcript, 1, 6)
+    with pytest.raises(KeyboardInterrupt):
+        transcript.compact()
+    fill(transcript, 7, 10)
+
+    assert transcript.compact().kind is OutcomeKind.COMMITTED
+    consistent(transcript, 10)

@@ -1,0 +1,193 @@
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from transcripts import fill, port, token_of, turn
+
+from anchorhold_reference import MismatchError, StoreError
+from anchorhold_reference.pointer import Address, seal, unseal
+from anchorhold_spec.vocabulary import AnswerKind, OutcomeKind
+
+
+def recycle(make, script):
+    """A transcript in which the slot of t1 has been emptied and given to a later turn."""
+    transcript = make()
+    fill(transcript, 1, 4)
+    script.say(port(1))
+    assert transcript.compact().kind is OutcomeKind.COMMITTED
+    old = token_of(transcript, "t1")
+    assert transcript.evict(old).kind is OutcomeKind.COMMITTED
+    fill(transcript, 5, 8)
+    assert transcript.compact().kind is OutcomeKind.COMMITTED
+    return transcript, old
+
+
+def test_epo_1_a_recycled_slot_never_resolves_to_another_span(make, script):
+    transcript, old = recycle(make, script)
+    slot = unseal(old).slot
+    heirs = [p for p in transcript.pointers() if unseal(p.token).slot == slot]
+
+    assert [p.covers != ("t1",) for p in heirs] == [True], "the slot was not used again: nothing was tested"
+    assert transcript.get(old).kind is AnswerKind.INSUFFICIENT
+    assert transcript.get(heirs[0].token).source == heirs[0].covers[0]
+
+
+def test_epo_1_a_token_with_the_heirs_epoch_but_the_old_digest_is_foreign(make, script):
+    transcript, old = recycle(make, script)
+    before = unseal(old)
+    heir = next(unseal(p.token) for p in transcript.pointers() if unseal(p.token).slot == before.slot)
+    forged = seal(Address(slot=heir.slot, epoch=heir.epoch, issuer=heir.issuer, digest=before.digest))
+
+    assert transcript.get(forged).kind is AnswerKind.FOREIGN
+
+
+def test_epo_2_epochs_grow_strictly_across_restarts_and_undone_compactions(make, script):
+    transcript = make()
+    seen = []
+    for round_ in range(4):
+        fill(transcript, round_ * 4 + 1, round_ * 4 + 4)
+        transcript.compact()
+        new = sorted(p.epoch for p in transcript.pointers() if p.epoch not in set(seen))
+        assert new
+        assert not seen or new[0] > max(seen)
+        seen += new
+        transcript.reopen()
+
+
+def test_epo_2_opening_alone_raises_the_epoch(make, tmp_path):
+    transcript = make()
+    read = sqlite3.connect(tmp_path / "ledger.db")
+    query = "SELECT value FROM counter WHERE name = 'epoch'"
+    before = read.execute(query).fetchone()
+    transcript.reopen()
+    after = read.execute(query).fetchone()
+    read.close()
+
+    assert after > before
+
+
+@pytest.mark.parametrize(
+    "token", ["", "x", "ah1-", "ah1-!!!!", "ah1-AAAA", "slot-1", "\x00", "ah1-" + "A" * 75, "ah1-" + "é" * 75]
+)
+def test_epo_2_a_token_that_was_never_issued_is_foreign(make, token):
+    transcript = make()
+    fill(transcript, 1, 5)
+    transcript.compact()
+
+    assert transcript.get(token).kind is AnswerKind.FOREIGN
+    assert transcript.evict(token).kind is OutcomeKind.REFUSED
+
+
+def test_epo_2_a_token_of_another_store_is_foreign_though_slot_epoch_and_content_agree(make, tmp_path):
+    tokens = []
+    for name in ("a.db", "b.db"):
+        transcript = make(path=tmp_path / name)
+        fill(transcript, 1, 5)
+        transcript.compact()
+        tokens.append(token_of(transcript, "t1"))
+    one, two = unseal(tokens[0]), unseal(tokens[1])
+
+    assert (one.slot, one.epoch, one.digest) == (two.slot, two.epoch, two.digest)
+    assert transcript.get(tokens[0]).kind is AnswerKind.FOREIGN
+    assert transcript.get(tokens[1]).kind is AnswerKind.FOUND
+
+
+def test_epo_2_after_a_restore_a_pointer_issued_since_the_copy_is_foreign(make, tmp_path, script):
+    path = tmp_path / "ledger.db"
+    transcript = make()
+    fill(transcript, 1, 2)
+    transcript.close()
+    copy = tmp_path / "copy.db"
+    shutil.copy(path, copy)
+    lost = make(path=path)
+    fill(lost, 3, 6)
+    lost.compact()
+    token = token_of(lost, "t1")
+    lost.close()
+    restored = make(path=copy)
+    fill(restored, 3, 6)
+    restored.compact()
+
+    assert unseal(token_of(restored, "t1")).epoch == unseal(token).epoch, "the restored store did not count again"
+    assert restored.get(token).kind is AnswerKind.FOREIGN
+
+
+def damage(path: Path, change: str) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP TRIGGER cold_is_immutable")
+        connection.execute(change)
+    connection.close()
+
+
+def test_epo_3_other_bytes_raise_an_error_that_names_both(make, tmp_path):
+    transcript = make()
+    fill(transcript, 1, 5)
+    transcript.compact()
+    token = token_of(transcript, "t1")
+    damage(tmp_path / "ledger.db", "UPDATE cold SET payload = payload || x'00'")
+
+    with pytest.raises(MismatchError) as caught:
+        transcript.get(token)
+    assert unseal(token).digest.hex() in str(caught.value)
+    assert caught.value.found in str(caught.value)
+    assert caught.value.found != caught.value.named
+
+
+def test_epo_3_bytes_swapped_between_two_slots_are_noticed(make, tmp_path):
+    transcript = make()
+    fill(transcript, 1, 5)
+    transcript.compact()
+    token = token_of(transcript, "t1")
+    damage(
+        tmp_path / "ledger.db", "UPDATE cold SET payload = (SELECT payload FROM cold WHERE slot = 2) WHERE slot = 1"
+    )
+
+    with pytest.raises(MismatchError):
+        transcript.get(token)
+
+
+def test_epo_3_what_is_damaged_answers_no_question_and_is_told_in_the_status(make, tmp_path):
+    transcript = make()
+    fill(transcript, 1, 5)
+    transcript.compact()
+    damage(tmp_path / "ledger.db", "UPDATE cold SET payload = replace(payload, '7001', '9999')")
+
+    with pytest.raises(MismatchError):
+        transcript.get(token_of(transcript, "t1"))
+    assert transcript.reconstitute("db-1", "port").kind is AnswerKind.DEGRADED
+    assert transcript.search("9999").kind is AnswerKind.DEGRADED
+    assert transcript.status().unresolvable == 1
+    assert str(transcript.status()).startswith("degraded: ")
+
+
+def test_ptr_2_bytes_lost_behind_the_store_are_an_error_not_an_empty_answer(make, tmp_path):
+    transcript = make()
+    fill(transcript, 1, 5)
+    transcript.compact()
+    damage(tmp_path / "ledger.db", "DELETE FROM cold WHERE slot = 1")
+
+    with pytest.raises(StoreError, match="slot-1"):
+        transcript.get(token_of(transcript, "t1"))
+    assert transcript.status().unresolvable == 1
+
+
+def test_idx_1_an_entry_of_the_cold_store_cannot_be_changed(make, tmp_path):
+    transcript = make()
+    fill(transcript, 1, 5)
+    transcript.compact()
+    connection = sqlite3.connect(tmp_path / "ledger.db")
+    with pytest.raises(sqlite3.IntegrityError, match="never change"):
+        connection.execute("UPDATE cold SET payload = x''")
+    connection.close()
+
+
+def test_idx_2_equal_text_of_different_turns_stays_two_spans(make):
+    transcript = make()
+    for n in range(1, 7):
+        transcript.append(turn(n, "The port of db is 80."))
+    transcript.compact()
+    pointers = transcript.pointers()
+
+    assert len({p.token for p in pointers}) == len({p.key for p in pointers}) == 4
+    assert [transcript.get(p.token).source for p in pointers] == ["t1", "t2", "t3", "t4"]

@@ -1,0 +1,181 @@
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anchorhold_reference.extract import facts_of, mentions
+from anchorhold_spec.vocabulary import ToolCall, Turn
+
+
+def found(text, *, parts=True):
+    return {(m.kind, m.literal) for m in mentions(text) if parts or not m.part}
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "attribute", "literal"),
+    [
+        ("The deploy target of job J-88 is /srv/a7.", "job J-88", "deploy target", "/srv/a7"),
+        ("db-1: port = 7443.", "db-1", "port", "7443"),
+        ("The port of db is not 80.", "db", "port", "not 80"),
+        ("The port of db isn't 80.", "db", "port", "n't 80"),
+        ("db: port = not 80", "db", "port", "not 80"),
+        ("db: port != 80", "db", "port", "!= 80"),
+        ("- The owner of the port of db is Ana Kelvo", "the port of db", "owner", "Ana Kelvo"),
+        ("user: The version of svc is v1.2.3.", "svc", "version", "v1.2.3"),
+        ("The user said that the port of db is 80.", "db", "port", "80"),
+        ("system: memory = 64 GB", "system", "memory", "64 GB"),
+        ("user: db: port = 80", "db", "port", "80"),
+        ("1. The note of x is 12:30, or so it seems.", "x", "note", "12:30, or so it seems"),
+        ("http://a.b/c: weight = 3 kg.", "http://a.b/c", "weight", "3 kg"),
+    ],
+)
+def test_man_1_slots_are_read_from_sentences(text, subject, attribute, literal):
+    (slot,) = [m for m in mentions(text) if m.kind == "slot"]
+
+    assert (slot.subject, slot.attribute, slot.literal) == (subject, attribute, literal)
+    assert text[slot.start : slot.end] == literal
+
+
+@pytest.mark.parametrize(
+    "text", ["Is the port of db is 80?", "The end of the story", "of course it is", "x = 3", "if a: b == c: return d"]
+)
+def test_man_1_a_question_or_another_sentence_is_no_slot(text):
+    assert [m for m in mentions(text) if m.kind == "slot" and text.endswith("?")] == []
+    if "=" not in text:
+        assert [m for m in mentions(text) if m.kind == "slot"] == []
+
+
+def test_man_1_both_forms_state_the_same_fact():
+    keys = {
+        m.key
+        for t in ("The port of db is 80.", "db: port = 80", "the Port of DB is 80")
+        for m in mentions(t)
+        if m.kind == "slot"
+    }
+
+    assert len(keys) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The port of db is 80.", "The port of db is 8080."),
+        ("The port of db is 80.", "The port of db is not 80."),
+        ("The port of db is 80.", "The port of db is probably 80."),
+        ("The port of db is 80.", "The port of db was 80."),
+        ("The port of db is 80 ms.", "The port of db is 80 s."),
+        ("Wait at most 30 ms.", "Wait at least 30 ms."),
+        ("J-88 failed.", "J-88 never failed."),
+        ("J-88 failed.", "Perhaps J-88 failed."),
+        ("J-88 failed.", "J-888 failed."),
+        ("The lag is 30 ms here.", "The lag is 30 ms there."),
+    ],
+)
+def test_man_2_and_man_5_what_differs_in_value_polarity_unit_bound_or_doubt_is_another_fact(one, other):
+    assert {m.key for m in mentions(one)}.isdisjoint(m.key for m in mentions(other))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "literal"),
+    [
+        ("see src/app/main.py now", "path", "src/app/main.py"),
+        ("in /etc/app/conf.yaml.", "path", "/etc/app/conf.yaml"),
+        ("in ~/notes/x.md,", "path", "~/notes/x.md"),
+        ("run ./build.sh", "path", "./build.sh"),
+        (r"at C:\Users\ana\x.txt", "path", r"C:\Users\ana\x.txt"),
+        ("edit pyproject.toml first", "path", "pyproject.toml"),
+        ("at https://x.org/a?b=1.", "path", "https://x.org/a?b=1"),
+        ("commit 8d3f2a1 broke it", "identifier", "8d3f2a1"),
+        ("id 1b3e6441-62e3-4b41-8a0c-9d252f531f7a", "identifier", "1b3e6441-62e3-4b41-8a0c-9d252f531f7a"),
+        ("toolu_01YSSAHQnxsQC5wBW4QHXLbF ran", "identifier", "toolu_01YSSAHQnxsQC5wBW4QHXLbF"),
+        ("ENG-98 is open", "identifier", "ENG-98"),
+        ("see #123", "identifier", "#123"),
+        ("host 10.0.0.7:8080", "identifier", "10.0.0.7:8080"),
+        ("mail ana@kelvo.example", "identifier", "ana@kelvo.example"),
+        ("call parse_turn there", "identifier", "parse_turn"),
+        ("after 30 ms", "number", "30 ms"),
+        ("used 1,300 rows", "number", "1,300 rows"),
+        ("grew 4.5%", "number", "4.5%"),
+        ("costs $12.50", "number", "$12.50"),
+        ("at 2026-11-12T10:00:00Z", "timestamp", "2026-11-12T10:00:00Z"),
+        ("on 2026-11-12", "timestamp", "2026-11-12"),
+        ("at 09:14", "timestamp", "09:14"),
+        ("on 12 Nov 2026", "timestamp", "12 Nov 2026"),
+        ('he said "stop, use port 7443" twice', "quotation", '"stop, use port 7443"'),
+        ("we met Ana Kelvo", "entity", "Ana Kelvo"),
+        ("invoice is NOT paid yet", "negation", "is NOT paid yet"),
+        ("it didn't run", "negation", "didn't run"),
+        ("maybe it ran", "hedge", "maybe it ran"),
+    ],
+)
+def test_man_1_literals_are_found_whole(text, kind, literal):
+    assert (kind, literal) in found(text)
+
+
+def test_man_1_what_stands_inside_a_slot_is_part_of_its_assertion():
+    text = "The deploy target of job J-88 is /srv/a7."
+
+    assert found(text, parts=False) == {("slot", "/srv/a7")}
+    assert ("identifier", "J-88") in found(text)
+
+
+def test_man_1_arguments_of_calls_are_read_leaf_by_leaf():
+    call = ToolCall(id="c", name="write", arguments='{"path": "/etc/x", "n": [1, {"deep": null}], "e": ""}')
+    facts = facts_of(Turn(id="t", speaker="assistant", calls=(call,)))
+
+    assert {(m.attribute, m.literal) for m in facts} == {("path", "/etc/x"), ("n[0]", "1"), ("n[1].deep", "null")}
+
+
+@pytest.mark.parametrize("arguments", ["not json", '"\\ud800"', "[" * 100_000])
+def test_man_1_arguments_that_are_not_json_stand_as_they_are(arguments):
+    facts = facts_of(Turn(id="t", speaker="assistant", calls=(ToolCall(id="c", name="x", arguments=arguments),)))
+
+    assert [m.literal for m in facts] == [arguments]
+
+
+@given(st.text(max_size=400))
+def test_man_2_every_literal_stands_where_it_says(text):
+    for m in mentions(text):
+        assert text[m.start : m.end] == m.literal
+        assert m.literal in text
+        assert m.said in text
+
+
+WORD = st.text(string.ascii_letters + string.digits + "-_/.", min_size=1, max_size=12).filter(
+    lambda w: w.strip("./-_")
+)
+NAME = st.lists(st.text(string.ascii_lowercase, min_size=1, max_size=8), min_size=1, max_size=3).map(" ".join)
+
+
+@given(
+    NAME.filter(lambda n: not {"of", "is"} & set(n.split())),
+    NAME.filter(lambda n: not {"is", "was", "are", "were"} & set(n.split())),
+    WORD,
+)
+def test_man_1_any_plain_slot_is_read_back(attribute, subject, value):
+    value = value.rstrip(".")
+    for text in (f"The {attribute} of {subject} is {value}.", f"{subject}: {attribute} = {value}."):
+        slots = [m for m in mentions(text) if m.kind == "slot"]
+        assert [(m.subject, m.attribute, m.literal, m.negated) for m in slots] == [(subject, attribute, value, False)]
+
+
+@given(st.text(max_size=200), st.text(max_size=60))
+def test_man_2_a_sentence_repeated_on_a_line_of_its_own_is_the_same_fact(text, around):
+    """What pinning relies on: a statement repeated word for word in another text earns the same entry."""
+    for m in mentions(text):
+        if m.kind == "slot":
+            again = {n.key for n in mentions(f"Something else.\n{m.said}\nAnd more.")}
+            assert m.key in again
+
+
+@pytest.mark.parametrize(
+    "unit", [".", "a/", "a-", "A ", "1,", '"a ', "the a of b is ", "a: b = ", "not ", "x@", "(["]
+)
+def test_man_2_long_monotonous_text_is_read_to_its_end(unit):
+    """Such text makes careless patterns go back and forth over it; one that does so here would not come to an end."""
+    text = unit * 4000 + "\nThe port of db is 80."
+    found_ = mentions(text)
+
+    assert all(text[m.start : m.end] == m.literal for m in found_)
+    assert ("slot", "80") in {(m.kind, m.literal) for m in found_}
