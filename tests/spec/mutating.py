@@ -86,6 +86,19 @@ def broken_rules(machine: Machine, **switches: str) -> set[str]:
     return {rule for violation in found if violation for rule in violation.rules}
 
 
+def breaks(machine: Machine, name: str, *, sizes: Mapping[str, int], **switches: str) -> bool:
+    """Whether this property is broken, looked at alone: another one that breaks first would hide it."""
+    alone = replace(
+        machine,
+        invariants=tuple(each for each in machine.invariants if each.name == name),
+        transitions=tuple(each for each in machine.transitions if each.name == name),
+    )
+    assert len(alone.invariants) + len(alone.transitions) == 1
+    found = explore(alone, sizes=sizes, switches=switches)
+    assert found.complete or found.violation
+    return found.violation is not None
+
+
 def drive(machine: Machine, *, examples: int, sizes: Mapping[str, int] | None = None) -> None:
     """Random walks of up to forty steps."""
     quiet = settings(
@@ -94,6 +107,7 @@ def drive(machine: Machine, *, examples: int, sizes: Mapping[str, int] | None = 
         deadline=None,
         database=None,
         derandomize=True,
+        report_multiple_bugs=False,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )

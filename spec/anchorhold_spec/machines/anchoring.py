@@ -170,7 +170,7 @@ m.action(
     c,
     a,
     by=compactor,
-    doc="The summary repeats an assertion of what it is made from. That it may never happen is the summariser's freedom.",
+    doc="The summary repeats an assertion of what it is made from; what it leaves out is up to the summariser.",
     guards=[
         safety("shown", shown(n, c)),
         realism(

@@ -26,7 +26,7 @@ State = m.enum(
     "pending",
     "expired",
     "gone",
-    doc="Of an assertion: a carrier has it · its copy is outstanding · its original's lifetime is over · nothing has it.",
+    doc="Held: a carrier has it. Pending: its copy is outstanding. Expired: its original's lifetime is over.",
 )
 Stage = m.enum(
     "stage",
@@ -63,7 +63,7 @@ slot = m.rigid_fun(
     Assertion,
     to=Slot,
     given=lambda _: 0,
-    doc="What it is a value of. In finite instances all are values of one slot, and of the others nothing is ever said.",
+    doc="What it is a value of: in finite instances all of one slot, while of the others nothing is ever said.",
 )
 state = m.fun("state_of", Assertion, to=State, initial=State.unsaid)
 tombstoned = m.rel("tombstoned", Assertion, doc="Dropped on purpose; a carrier may have it a while longer.")
