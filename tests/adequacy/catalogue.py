@@ -5,6 +5,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from compactors.dodges import (
+    AnswersPendingForEver,
+    AnswersPendingUndeclared,
+    AnswersWithTheOldestAndItsSource,
+    ClaimsForNobody,
+    ClaimsSwappedValues,
+    FindsANeighbourInPieces,
+    InPieces,
+    PendingOnceAndDeclared,
+    PromisesTheRest,
+)
 from compactors.event_log import (
     CoversMoreThanItReplaces,
     EventLog,
@@ -86,6 +97,9 @@ from anchorhold.verdict import Failure, History, Verdict, decide
 
 RIGHT: tuple[type[Any], ...] = (PlainList, EventLog, FileArchive, SlotCache)
 
+HONEST: tuple[type[Any], ...] = (PendingOnceAndDeclared, InPieces)
+"""Of a shape that wrong ones have as well: blamed for nothing."""
+
 WRONG: tuple[tuple[type[Any], str], ...] = (
     (EvictsTheLastCarrier, "ANC-1"),
     (ForgetsWhatTheSummaryLeftOut, "ANC-1"),
@@ -145,6 +159,16 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     (NeverCompacts, "PRO-1"),
     (RefusesEverything, "PRO-1"),
     (GivesUpSilently, "PRO-1"),
+    (AnswersPendingForEver, "ANC-1"),
+    (AnswersPendingForEver, "PTR-1"),
+    (AnswersPendingUndeclared, "PTR-1"),
+    (PromisesTheRest, "ANC-1"),
+    (PromisesTheRest, "PTR-1"),
+    (PromisesTheRest, "REC-1"),
+    (FindsANeighbourInPieces, "REC-1"),
+    (ClaimsSwappedValues, "MAN-2"),
+    (ClaimsForNobody, "MAN-2"),
+    (AnswersWithTheOldestAndItsSource, "REC-1"),
 )
 
 BROKEN = re.compile(r"[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b")

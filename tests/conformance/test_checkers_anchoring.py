@@ -114,6 +114,23 @@ def test_anc_1_waits_for_the_rest_of_a_partial_answer() -> None:
     assert judge("ANC-1", joined).triggered == 2
 
 
+def test_anc_1_does_not_wait_for_ever_for_what_is_pending() -> None:
+    def waited(times: int) -> Play:
+        play = told((*KEEPING, "reopen"))
+        for _ in range(times):
+            play.look(
+                [summary("s1", "…", pending=True)],
+                pointers=[Pointer(summary="s1", token="k")],
+                answers={"k": answer(AnswerKind.PENDING)},
+            ).call("reopen")
+        return play
+
+    assert judge("ANC-1", waited(3)).failures == ()
+    assert judge("ANC-1", waited(3)).triggered == 0
+    assert len(judge("ANC-1", waited(4)).failures) == 2
+    assert "never became anything else" in judge("ANC-1", waited(4)).failures[0].sentence
+
+
 def test_anc_1_accepts_what_the_compactors_own_search_finds_and_blames_only_what_was_asked() -> None:
     searchable = (*PLAIN, "search")
     unasked = told(searchable).look([summary("s1", "…")])
@@ -251,6 +268,9 @@ def test_man_2_is_sound_for_entries_that_stand_in_carrier_and_source() -> None:
         ("Job J-90 goes to /srv/a7.", ENTRIES[0], "does not mention job J-88"),
         ("The deploy target of job J-88 is never /srv/a7.", ENTRIES[0], "denies what the source affirms"),
         (UNPAID.text, Entry(literal="not paid", source="t1"), "source does not say it"),
+        ("Job J-88 runs. Another goes to /srv/a7.", ENTRIES[0], "no sentence of the summary says it"),
+        (TARGET.text, Entry(literal="/srv/a7", subject="zzz"), "does not speak of zzz"),
+        (TARGET.text, Entry(literal="Thanks", source="t1", subject="job J-88"), "own text does not say it"),
     ],
 )
 def test_man_2_names_the_entry_that_is_not_supported(text: str, entry: Entry, why: str) -> None:
@@ -268,6 +288,18 @@ def test_man_2_compares_the_unit_after_a_number() -> None:
     other = summary("s1", "The timeout of job J-88 is 30 minutes.")
 
     assert "another unit" in judge("MAN-2", play.look([other], manifests={"s1": [entry]})).failures[0].sentence
+
+
+def test_man_2_sees_a_value_go_to_another_attribute_of_the_same_subject() -> None:
+    play = Play((*KEEPING, "manifest"))
+    target, log = TARGET, slot("job J-88", "log file", "/var/b2")
+    play.say("t1", f"{target.text} {log.text}", target, log).look(play.raws("t1")).compact(shown=("t1",), reply="…")
+    entry = Entry(literal="/srv/a7", source="t1", subject="job J-88", attribute="deploy target")
+    swapped = "The deploy target of job J-88 is /var/b2. The log file of job J-88 is /srv/a7."
+
+    judged = judge("MAN-2", play.look([summary("s1", swapped)], manifests={"s1": [entry]}))
+
+    assert "another attribute" in judged.failures[0].sentence
 
 
 def test_man_2_lets_an_entry_name_a_span_of_the_compactors_own() -> None:

@@ -153,6 +153,7 @@ class TestReconstitution:
             found("The deploy target of job J-88 is **/srv/a7**."),
             answer(AnswerKind.ABSENT),
             answer(AnswerKind.PARTIAL, text="So. The deploy", continuation="more"),
+            answer(AnswerKind.PARTIAL, text="[user] So. The deploy target of job J-88 is", continuation="more"),
         ],
     )
     def test_rec_1_accepts_a_finding_with_the_literal_or_an_answer_without_content(self, given: Answer) -> None:
@@ -169,6 +170,8 @@ class TestReconstitution:
             found("No results for '/srv/a7'."),
             found("see /srv/a7/b"),
             found("/srv/a77"),
+            answer(AnswerKind.PARTIAL, text="(archived)", continuation="more"),
+            answer(AnswerKind.PARTIAL, text="So. The deploy"),
         ],
     )
     def test_rec_1_names_a_finding_without_what_was_asked_for(self, given: Answer) -> None:
@@ -184,7 +187,12 @@ class TestReconstitution:
         [
             (found("x", value="/srv/c9"), None),
             (found("The deploy target of job J-88 is /srv/c9."), None),
-            (found(f"So. {TARGET.text}", value="/srv/a7", source="t1"), None),
+            (found(f"So. {TARGET.text}", value="/srv/a7", source="t1"), "a later turn replaced"),
+            (found(f"So. {TARGET.text}", value="/srv/a7", source="t1", reason="superseded by t3"), None),
+            (found("x", value="/srv/c9", source="t3"), None),
+            (found("x", value="/srv/c9", source="t1"), "what was said is"),
+            (answer(AnswerKind.PARTIAL, text="Now The deploy target", continuation="more"), None),
+            (answer(AnswerKind.PARTIAL, text="The port of another is 1.", continuation="more"), "what was said is"),
             (answer(AnswerKind.UNANCHORED), None),
             (found(SIBLING.text, value="/srv/b3"), "what was said of job J-89"),
             (found(SIBLING.text), "job J-89"),
@@ -214,6 +222,8 @@ class TestReconstitution:
             (found(ONE), None),
             (found(f"1. {ONE}"), None),
             (answer(AnswerKind.PARTIAL, text=ONE[:9], continuation="more"), None),
+            (answer(AnswerKind.PARTIAL, text="(archived)", continuation="more"), "no piece of"),
+            (answer(AnswerKind.PARTIAL, text=TWO[:9], continuation="more"), "no piece of"),
             (found(TWO), "with the words of turn t2"),
             (found("Error: File not found"), "no turn's words"),
             (found(""), "without any content"),
@@ -228,6 +238,53 @@ class TestReconstitution:
 
         assert (why is None) == (failures == ())
         assert why is None or why in failures[0].sentence
+
+
+class TestPieces:
+    """A partial answer with what following its continuations brought."""
+
+    def followed(self, *pieces: Any) -> Play:
+        play = Play(KEEPING).say("t1", ONE)
+        play.look(play.raws("t1")).compact(shown=("t1",), reply="x")
+        answers = {"k" if n == 0 else f"k+{n}": piece for n, piece in enumerate(pieces)}
+        return play.look(SHORT, pointers=[point("t1", "k")], answers=answers)
+
+    @pytest.mark.parametrize("last", [found(ONE[20:]), answer(AnswerKind.PARTIAL, text=ONE[20:])])
+    def test_pieces_that_join_to_the_original_are_the_original(self, last: Answer) -> None:
+        first = answer(AnswerKind.PARTIAL, text=ONE[:9], continuation="k+1")
+        second = answer(AnswerKind.PARTIAL, text=ONE[9:20], continuation="k+2")
+        play = self.followed(first, second, last)
+
+        for rule in ("REC-1", "PTR-1", "ANC-1", "EPO-2"):
+            assert judge(rule, play).failures == ()
+        assert judge("PTR-1", play).triggered == 1
+        assert judge("EPO-2", play).triggered == 0
+
+    @pytest.mark.parametrize(
+        "last",
+        [
+            found("(garbage)"),
+            answer(AnswerKind.UNANCHORED),
+            RuntimeError("no such row"),
+            answer(AnswerKind.PARTIAL, text="", continuation="k+1"),
+        ],
+    )
+    def test_a_continuation_that_leads_elsewhere_leaves_the_original_lost(self, last: Any) -> None:
+        play = self.followed(answer(AnswerKind.PARTIAL, text=ONE[:9], continuation="k+1"), last)
+
+        assert [failure.fact for failure in judge("PTR-1", play).failures] == ["t1"]
+
+    def test_an_answer_that_never_ends_is_none(self) -> None:
+        play = self.followed(
+            *(answer(AnswerKind.PARTIAL, text=ONE[:20] * 3, continuation=f"k+{n + 1}") for n in range(64))
+        )
+
+        assert [failure.fact for failure in judge("PTR-1", play).failures] == ["t1"]
+
+    def test_a_note_that_promises_the_rest_holds_nothing(self) -> None:
+        play = self.followed(answer(AnswerKind.PARTIAL, text="(archived)", continuation="never followed"))
+
+        assert [failure.fact for failure in judge("PTR-1", play).failures] == ["t1"]
 
 
 def attempted(reply: Any, *, outcome: Outcome, live: list[Item], **more: Any) -> Play:

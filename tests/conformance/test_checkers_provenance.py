@@ -4,7 +4,7 @@ import pytest
 from history_builder import COMMITTED, KEEPING, PLAIN, Play, answer, found, judge, raw, slot, summary
 
 from anchorhold.history import EventType
-from anchorhold_spec.vocabulary import AnswerKind, Outcome, OutcomeKind, Pointer
+from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, Item, Outcome, OutcomeKind, Pointer
 
 ONE = "Please look at the rollout first."
 TWO = "The canary was green all night."
@@ -70,12 +70,53 @@ class TestPointersAtTheCommit:
     def test_ptr_1_accepts_a_summary_that_is_declared_pending(self) -> None:
         item = summary("s1", "…", pending=True)
         declared = told().look([item], pointers=EACH, answers={"k1": found(ONE), "k2": answer(AnswerKind.UNANCHORED)})
-        answered = told().look(
-            [summary("s1", "…")], pointers=EACH, answers={"k1": found(ONE), "k2": answer(AnswerKind.PENDING)}
-        )
+        answered = told().look([item], pointers=EACH, answers={"k1": found(ONE), "k2": answer(AnswerKind.PENDING)})
 
         assert judge("PTR-1", declared).failures == ()
         assert judge("PTR-1", answered).failures == ()
+        assert judge("PTR-1", answered).triggered == 1
+
+    def test_ptr_1_does_not_take_a_pending_answer_for_a_declaration(self) -> None:
+        play = told().look(
+            [summary("s1", "…")], pointers=EACH, answers={"k1": found(ONE), "k2": answer(AnswerKind.PENDING)}
+        )
+
+        judged = judge("PTR-1", play)
+
+        assert [failure.fact for failure in judged.failures] == ["t2"]
+        assert "nothing declared pending" in judged.failures[0].sentence
+
+    @pytest.mark.parametrize("times", [3, 4])
+    @pytest.mark.parametrize("landed", [True, False])
+    def test_ptr_1_lets_what_is_declared_wait_and_not_for_ever(self, times: int, landed: bool) -> None:
+        item, outstanding = summary("s1", "…", pending=True), {"k1": found(ONE), "k2": answer(AnswerKind.PENDING)}
+        play = told()
+        for _ in range(times):
+            play.look([item], pointers=EACH, answers=outstanding).call("reopen")
+        play.look([item], pointers=EACH, answers=BOTH if landed else outstanding)
+
+        late = not landed or times == 4
+        assert [failure.fact for failure in judge("PTR-1", play).failures] == (["t2"] if late else [])
+
+    def test_ptr_1_blames_a_summary_that_is_no_longer_pending_without_its_source(self) -> None:
+        gone = {"k1": found(ONE), "k2": answer(AnswerKind.UNANCHORED)}
+        play = told().look([summary("s1", "…", pending=True)], pointers=EACH, answers=gone).call("reopen")
+
+        judged = judge("PTR-1", play.look([summary("s1", "…")], pointers=EACH, answers=gone))
+
+        assert [failure.fact for failure in judged.failures] == ["t2"]
+
+    def test_ptr_1_speaks_of_notices_that_carry_pointers_as_well(self) -> None:
+        notice = Item(id="n1", kind=CarrierKind.OTHER, text="[2 earlier turns are archived]")
+        pointers = [point("t1", summary="n1"), point("t2", summary="n1")]
+        kept = Play(FULL).say("t1", ONE).say("t2", TWO)
+        kept.look(kept.raws("t1", "t2")).compact().look([notice], pointers=pointers, answers=BOTH)
+        lost = Play(FULL).say("t1", ONE).say("t2", TWO)
+        lost.look(lost.raws("t1", "t2")).compact().look([notice], pointers=pointers[:1], answers={"k1": found(ONE)})
+
+        assert judge("PTR-1", kept).failures == ()
+        assert judge("PTR-1", kept).triggered == 2
+        assert [failure.fact for failure in judge("PTR-1", lost).failures] == ["t2"]
 
     def test_ptr_1_is_not_triggered_by_turns_that_stay_in_the_window(self) -> None:
         play = told()

@@ -1,6 +1,6 @@
 """ANC: at all times every assertion is anchored or tombstoned."""
 
-from anchorhold.checkers.holding import HELD, Hold, hold
+from anchorhold.checkers.holding import HELD, PATIENCE, WAITING, Hold, Waits, hold
 from anchorhold.checkers.reading import Assertion, Observation, Reading
 from anchorhold.checkers.tally import RuleChecker, Tally
 from anchorhold.compactor import Mechanism
@@ -32,6 +32,7 @@ def anc_1(reading: Reading, tally: Tally) -> None:
     """Every assertion of every acknowledged turn, whenever everything was looked at."""
     last: dict[int, Observation] = {}
     lost: set[int] = set()
+    waits = Waits()
     for observation in reading.observations:
         if observation.live is None:
             continue
@@ -51,12 +52,16 @@ def anc_1(reading: Reading, tally: Tally) -> None:
                 # While the turn itself stands in the window, nothing is at stake.
                 if held is not Hold.RAW:
                     tally.trigger()
-            elif held is Hold.LOOSE:
+            over = waits.over(assertion.number, held)
+            if held is Hold.LOOSE or (held is Hold.PENDING and over):
                 lost.add(assertion.number)
                 tally.trigger()
                 done = blame(reading, assertion, last.get(assertion.number), observation)
+                why = where_looked(reading)
+                if held is Hold.PENDING:
+                    why = f"it was answered “pending” {PATIENCE} times and never became anything else"
                 tally.fail(
-                    f"After {done}, {assertion} is held by nothing: {where_looked(reading)}.",
+                    f"After {done}, {assertion} is held by nothing: {why}.",
                     fact=assertion.fact.text,
                     event=observation.end,
                 )
@@ -79,7 +84,7 @@ def anc_4(reading: Reading, tally: Tally) -> None:
                 if assertion.number not in waiting or reading.excused(stretch.after, assertion.turn):
                     continue
                 held = hold(reading, stretch.after, assertion)
-                if held is Hold.UNKNOWN:
+                if held in WAITING:
                     continue
                 tally.trigger()
                 replaced = waiting.pop(assertion.number)

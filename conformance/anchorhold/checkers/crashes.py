@@ -1,6 +1,6 @@
 """CRA: after a crash there is the old state, the new one, or a declared pending; and recovery comes to rest."""
 
-from anchorhold.checkers.holding import HELD, through_pointers
+from anchorhold.checkers.holding import HELD, Hold, through_pointers
 from anchorhold.checkers.outcomes import trace
 from anchorhold.checkers.progress import excuse
 from anchorhold.checkers.reading import Observation, Operation, Reading, Stretch
@@ -46,7 +46,7 @@ def _mixture(reading: Reading, stretch: Stretch) -> str | None:
         return None
     for turn in removed:
         if reading.said[turn].forms and not reading.excused(after, turn):
-            if through_pointers(reading, after, turn) in HELD:
+            if through_pointers(reading, after, turn) in HELD | {Hold.PENDING}:
                 continue
             return f"summary {name} replaced {reading.quote(turn)}, to which no pointer leads"
     return None

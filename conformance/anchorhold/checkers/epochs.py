@@ -115,9 +115,10 @@ def epo_1(reading: Reading, tally: Tally) -> None:
 
 
 def _never_issued(reading: Reading) -> Iterator[tuple[str, Answer | None, int]]:
+    handed = _continuations(reading)
     for operation in reading.operations:
         token = str(operation.arguments.get("token", ""))
-        if operation.op != "get" or token in reading.issued or token in _continuations(reading):
+        if operation.op != "get" or token in reading.issued or token in handed:
             continue
         answer = next(
             (
@@ -131,12 +132,7 @@ def _never_issued(reading: Reading) -> Iterator[tuple[str, Answer | None, int]]:
 
 
 def _continuations(reading: Reading) -> frozenset[str]:
-    return frozenset(
-        answer.continuation
-        for observation in reading.observations
-        for answer in observation.answers.values()
-        if answer.continuation is not None
-    )
+    return frozenset().union(*(observation.continuations for observation in reading.observations))
 
 
 def _resolved(reading: Reading) -> Iterator[str]:

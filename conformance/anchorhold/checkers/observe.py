@@ -177,17 +177,25 @@ def _raw(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str
     return frozenset(found)
 
 
-def _joined(token: str, answers: Mapping[str, Answer]) -> Answer:
-    """A partial answer with the pieces that were fetched by following its continuations."""
-    answer, seen = answers[token], {token}
-    while answer.kind is AnswerKind.PARTIAL:
+def joined(first: Answer, answers: Mapping[str, Answer], errors: Mapping[str, str]) -> Answer:
+    """A partial answer with the pieces that were fetched by following its continuations (REC-3).
+
+    A continuation that leads to an error, to no content, or back to itself leads nowhere: the answer is then all that
+    there is, and has no continuation any more. One that is answered `pending` makes the whole pending.
+    """
+    answer, seen = first, set[str]()
+    while answer.kind is AnswerKind.PARTIAL and answer.continuation is not None:
         following = answer.continuation
-        if following is None or following in seen or following not in answers:
+        if following in seen or following in errors:
+            return replace(answer, continuation=None)
+        if following not in answers:
             break
         seen.add(following)
         rest = answers[following]
+        if rest.kind is AnswerKind.PENDING:
+            return rest
         if rest.kind not in CONTENT:
-            break
+            return replace(answer, continuation=None)
         answer = replace(
             rest,
             text=(answer.text or "") + (rest.text or "") if answer.text or rest.text else None,
@@ -210,6 +218,16 @@ class _Look:
         self.questions: list[Question] = []
         self.start: int | None = None
         self.end = 0
+
+    @property
+    def carried(self) -> frozenset[str]:
+        """Tokens of the pointers that were listed."""
+        return frozenset(pointer.token for pointer in self.pointers or ())
+
+    @property
+    def every(self) -> tuple[Answer, ...]:
+        """Every answer, in pieces."""
+        return (*self.answers.values(), *(question.answer for question in self.questions))
 
     def take(self, operation: Operation) -> None:
         self.start = operation.start if self.start is None else self.start
@@ -255,18 +273,23 @@ def _observations(
             return
         if look.live is not None:
             raw = _raw(look.live, {i: s for i, s in said.items() if s.at < look.end}, aliases)
+        handed = frozenset(a.continuation for a in look.every if a.continuation is not None) - look.carried
+        answers = {token: joined(look.answers[token], look.answers, look.errors) for token in look.answers}
         yield Observation(
             start=look.start,
             end=look.end,
             session=session,
             live=look.live,
             pointers=look.pointers,
-            answers={token: _joined(token, look.answers) for token in look.answers},
-            errors=look.errors,
+            answers={token: answer for token, answer in answers.items() if token not in handed},
+            continuations=handed,
+            errors={token: error for token, error in look.errors.items() if token not in handed},
             manifests=look.manifests,
             tombstones=look.tombstones,
             status=look.status,
-            questions=tuple(look.questions),
+            questions=tuple(
+                replace(q, answer=joined(q.answer, look.answers, look.errors)) for q in look.questions
+            ),
             raw=raw if look.live is not None else frozenset(),
             exempt=exempt,
             damaged=damaged,

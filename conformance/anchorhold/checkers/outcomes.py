@@ -8,7 +8,7 @@ from anchorhold.checkers.words import content, holds, plain, quotes, shorten, wo
 from anchorhold.compactor import Mechanism
 from anchorhold.history import EventType
 from anchorhold.summariser import SUMMARIES
-from anchorhold_spec.vocabulary import Answer, CarrierKind, Item, Outcome, OutcomeKind
+from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Item, Outcome, OutcomeKind
 
 PROVABLE = frozenset({"echo", "truncated"})
 """Replies that are words of the sources: they may stand for what they hold whole."""
@@ -247,6 +247,9 @@ def anc_5(reading: Reading, tally: Tally) -> None:
 
 
 def _answers_otherwise(before: Answer, after: Answer, *, growing: bool) -> bool:
+    # What was outstanding became what it is: that is what `pending` says.
+    if before.kind is AnswerKind.PENDING:
+        return False
     old, new = content(before), content(after)
     return before.kind is not after.kind or (old not in new if growing else old != new)
 

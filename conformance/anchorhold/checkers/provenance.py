@@ -1,12 +1,12 @@
 """PTR: what a summary replaced stays one step away, and nothing is replaced that the summariser did not see."""
 
-from anchorhold.checkers.holding import HELD, Hold, covering, through_pointers
+from anchorhold.checkers.holding import HELD, PATIENCE, WAITING, Hold, Waits, covering, through_pointers
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
 from anchorhold.checkers.tally import RuleChecker, Tally
 from anchorhold.checkers.words import content, holds, plain
 from anchorhold.compactor import Mechanism
 from anchorhold.history import EventType
-from anchorhold_spec.vocabulary import AnswerKind, Item
+from anchorhold_spec.vocabulary import AnswerKind, Item, Pointer
 
 
 def _where_it_leads(reading: Reading, observation: Observation, turn: str) -> str:
@@ -51,14 +51,21 @@ def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
     if not reading.offers("pointers", "get"):
         return
     waiting: dict[str, str] = {}
+    declared: set[str] = set()
+    waits = Waits()
+    left: list[str] = []
     reached: frozenset[str] = frozenset()
     for stretch in lane:
         after = stretch.after
         reopened = [o for o in stretch.operations if o.op == "reopen"]
         if any(o.op in ("evict", "expire") for o in stretch.operations):
             waiting.clear()
-        if stretch.new_summaries and not _declared_pending(stretch):
-            waiting |= dict.fromkeys(reading.removed(stretch), f"{_committed(stretch)} in place of")
+        left += reading.removed(stretch)
+        if stretch.new_summaries or _new_pointers(stretch):
+            waiting |= dict.fromkeys(left, f"{_committed(stretch)} in place of")
+            declared |= set(left) if _declared_pending(stretch) else set()
+        if after.pointers is not None:
+            left.clear()
         if reopened:
             again = sorted(reached - after.raw, key=list(reading.said).index)
             waiting |= {turn: f"{_opened(stretch)} a pointer led to" for turn in again if turn not in waiting}
@@ -67,13 +74,20 @@ def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
                 del waiting[turn]
                 continue
             held = through_pointers(reading, after, turn)
+            over = waits.over(turn, held)
             if held is Hold.UNKNOWN:
+                continue
+            # Only what was declared may wait, and it waits for something that comes.
+            open_ = held is Hold.PENDING or any(item.pending for item in after.items)
+            if turn in declared and open_ and held not in HELD and not over:
                 continue
             del waiting[turn]
             tally.trigger()
             if held not in HELD:
+                late = f", and was so {PATIENCE} times" if over else ", which nothing declared pending"
+                tail = late if held is Hold.PENDING else ""
                 tally.fail(
-                    f"{what} {reading.quote(turn)}, but now {_where_it_leads(reading, after, turn)}.",
+                    f"{what} {reading.quote(turn)}, but now {_where_it_leads(reading, after, turn)}{tail}.",
                     fact=turn,
                     event=after.end,
                 )
@@ -81,13 +95,18 @@ def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
             reached = _reached(reading, after)
 
 
+def _new_pointers(stretch: Stretch) -> tuple[Pointer, ...]:
+    """Pointers that came with what now stands in the window, whatever kind of item that is."""
+    known = {(pointer.summary, pointer.token) for pointer in stretch.before.pointers or ()}
+    return tuple(p for p in stretch.after.pointers or () if (p.summary, p.token) not in known)
+
+
 def _committed(stretch: Stretch) -> str:
-    named = ", ".join(item.id for item in stretch.new_summaries)
-    return (
-        f"A crash came, and summary {named} had been committed"
-        if stretch.of("crash")
-        else (f"Summary {named} was committed")
-    )
+    names = [item.id for item in stretch.new_summaries] or [pointer.summary for pointer in _new_pointers(stretch)]
+    named = f"{'summary' if stretch.new_summaries else 'item'} {', '.join(dict.fromkeys(names))}"
+    if stretch.of("crash"):
+        return f"A crash came, and {named} had been committed"
+    return f"{named[0].upper()}{named[1:]} was committed"
 
 
 def _opened(stretch: Stretch) -> str:
@@ -116,17 +135,22 @@ def _ptr_4(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
     reached: frozenset[str] = frozenset()
     waiting: set[str] = set()
     for stretch in lane:
-        after = stretch.after
+        before, after = stretch.before, stretch.after
         if any(o.op in ("evict", "expire") for o in stretch.operations):
             waiting.clear()
         if stretch.new_summaries and stretch.gone_summaries:
             waiting |= reached
+        elif before.pointers and _new_pointers(stretch):
+            # What carries the pointers may be a notice; where another takes its place, the same holds of it.
+            there = {item.id for item in after.items}
+            if any(pointer.summary not in there for pointer in before.pointers):
+                waiting |= reached
         for turn in [i for i in reading.said if i in waiting]:
             if _excused(reading, after, turn) or turn in after.raw:
                 waiting.discard(turn)
                 continue
             held = through_pointers(reading, after, turn)
-            if held is Hold.UNKNOWN:
+            if held in WAITING:
                 continue
             waiting.discard(turn)
             tally.trigger()

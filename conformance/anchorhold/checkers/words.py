@@ -151,6 +151,18 @@ def holds(flat: str, turn_forms: tuple[tuple[str, ...], ...]) -> bool:
     return bool(turn_forms) and all(any(form in flat for form in part) for part in turn_forms)
 
 
+def piece_of(text: str, source: str, run: int = 8) -> bool:
+    """Whether a text can be a piece of a source: it stands in it, holds it whole, or repeats a long run of its words.
+
+    A piece may have been cut anywhere, and may have a frame of the store's own around it.
+    """
+    flat, whole = plain(text), plain(source)
+    if not flat or not whole:
+        return False
+    written = {whole, *(plain(json.dumps(source, ensure_ascii=a)[1:-1]) for a in (True, False))}
+    return any(flat in form or form in flat for form in written) or quotes(text, source, run)
+
+
 def quotes(text: str, source: str, run: int = 3) -> bool:
     """Whether a text repeats some run of words of a source."""
     flat = f" {plain(text).casefold()} "

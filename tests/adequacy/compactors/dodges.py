@@ -1,0 +1,157 @@
+"""Wrong compactors that give an answer under which nothing seems to be wrong yet, and that have nothing behind it.
+
+Beside them honest ones of the same outward shape, which must not be blamed.
+"""
+
+from dataclasses import replace
+
+from anchorhold.compactor import Settings, Summarise
+from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Entry, Item, Turn
+from compactors.common import statements
+from compactors.event_log import EventLog
+from compactors.slot_cache import SlotCache, Summary
+
+PIECE = 100
+"""Characters of a piece."""
+
+
+class AnswersPendingForEver(EventLog):
+    """Keeps nothing of what it condensed, and says of everything that it is on its way."""
+
+    def live(self) -> list[Item]:
+        return [replace(item, pending=item.kind is CarrierKind.SUMMARY) for item in super().live()]
+
+    def get(self, token: str) -> Answer:
+        answer = super().get(token)
+        return Answer(kind=AnswerKind.PENDING) if answer.kind is AnswerKind.FOUND else answer
+
+    def search(self, literal: str) -> Answer:
+        answer = super().search(literal)
+        return Answer(kind=AnswerKind.PENDING) if answer.kind is AnswerKind.FOUND else answer
+
+
+class AnswersPendingUndeclared(EventLog):
+    """A copy lands with the next event that is written, and until then nothing says that it is outstanding."""
+
+    def get(self, token: str) -> Answer:
+        answer, last = super().get(token), self.condensation()
+        outstanding = last is not None and last.id == f"sum-e{len(self.disk) - 1}"
+        return Answer(kind=AnswerKind.PENDING) if answer.kind is AnswerKind.FOUND and outstanding else answer
+
+
+class PendingOnceAndDeclared(EventLog):
+    """Honest: a copy lands when it is first asked for, and until then the summary says so."""
+
+    def open(self, settings: Settings, summarise: Summarise) -> Settings:
+        self.landed: set[str] = set()
+        return super().open(settings, summarise)
+
+    def live(self) -> list[Item]:
+        last = self.condensation()
+        outstanding = last is not None and not set(last.forgotten) <= self.landed
+        return [
+            replace(item, pending=outstanding) if item.kind is CarrierKind.SUMMARY else item for item in super().live()
+        ]
+
+    def get(self, token: str) -> Answer:
+        answer = super().get(token)
+        if answer.kind is AnswerKind.FOUND and token not in self.landed:
+            self.landed.add(token)
+            return Answer(kind=AnswerKind.PENDING)
+        return answer
+
+
+    def search(self, literal: str) -> Answer:
+        """What is outstanding is held all the while, and asking for it finds it."""
+        for name in reversed(self.names()):
+            turn = self.turn(name) if self.readable(name) else None
+            if turn is not None and literal in (turn.text or ""):
+                return super().get(name)
+        return self.not_found(literal)
+
+
+class PromisesTheRest(EventLog):
+    """Keeps nothing: a note that something is archived, and a continuation that leads to the next note."""
+
+    def get(self, token: str) -> Answer:
+        answer = super().get(token.split("+")[0])
+        if answer.kind is not AnswerKind.FOUND:
+            return answer
+        return Answer(kind=AnswerKind.PARTIAL, text="(archived)", continuation=f"{token}+")
+
+
+class InPieces(EventLog):
+    """Honest: originals come in pieces of a hundred characters, each with the token of the next."""
+
+    def get(self, token: str) -> Answer:
+        name, _, at = token.partition("+")
+        answer, start = super().get(name), int(at or 0)
+        text = answer.text or ""
+        if answer.kind is not AnswerKind.FOUND or len(text) <= PIECE:
+            return answer
+        if start + PIECE >= len(text):
+            return replace(answer, text=self.rest(text, start))
+        following = f"{name}+{start + PIECE}"
+        return replace(
+            answer, kind=AnswerKind.PARTIAL, text=text[start : start + PIECE], continuation=following
+        )
+
+    def rest(self, text: str, start: int) -> str:
+        return text[start:]
+
+
+class FindsANeighbourInPieces(SlotCache):
+    """Where it does not know it answers with the beginning of something else."""
+
+    def reconstitute(self, subject: str, attribute: str, evidence: bool) -> Answer:
+        answer = super().reconstitute(subject, attribute, evidence)
+        if answer.kind is not AnswerKind.FOUND:
+            return answer
+        return Answer(kind=AnswerKind.PARTIAL, text="The port of somebody else is 1.", continuation="more")
+
+
+class ClaimsSwappedValues(SlotCache):
+    """The summary gives the values of two statements to each other's subjects, and the manifest vouches for both."""
+
+    def commit(self, old: list[Turn], text: str) -> None:
+        super().commit(old, text)
+        summary = self.session.summary
+        assert summary is not None
+        told = [s for s in statements(summary.text) if summary.text.count(s.value) == 1]
+        if len(told) > 1:
+            first, second = told[0].value, told[1].value
+            swapped = summary.text.replace(first, "\0").replace(second, first).replace("\0", second)
+            self.session.summary = replace(summary, text=swapped)
+
+    def manifest(self, carrier: str) -> list[Entry]:
+        summary = self.session.summary
+        return [] if summary is None or summary.id != carrier else self.vouch(summary)
+
+    def vouch(self, summary: Summary) -> list[Entry]:
+        return [
+            Entry(literal=s.value, source=turn.id, subject=s.subject, attribute=s.attribute)
+            for turn in self.session.said
+            if turn.id in summary.covers
+            for s in statements(turn.text)
+            if s.value in summary.text and s.subject in summary.text
+        ]
+
+
+class ClaimsForNobody(SlotCache):
+    """Entries that name no source and a subject that nobody ever spoke of."""
+
+    def manifest(self, carrier: str) -> list[Entry]:
+        return [replace(entry, source=None, subject="zzz") for entry in super().manifest(carrier)]
+
+
+class AnswersWithTheOldestAndItsSource(SlotCache):
+    """The first value of a slot, true once, with the turn that said it."""
+
+    def reconstitute(self, subject: str, attribute: str, evidence: bool) -> Answer:
+        for turn in self.known():
+            for statement in statements(turn.text):
+                if statement.subject == subject and statement.attribute == attribute:
+                    return Answer(
+                        kind=AnswerKind.FOUND, text=turn.text, value=statement.value, source=turn.id, evidence=True
+                    )
+        return self.unheard(subject, attribute)
