@@ -4,6 +4,7 @@ Scenarios are played one after another on compactors that `anchorhold.load` make
 rule that fails the smallest failing history is played again, shortened, and kept as a file for `anchorhold replay`.
 """
 
+import difflib
 import shlex
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,18 +18,20 @@ from anchorhold.checkers.tally import RuleChecker
 from anchorhold.compactor import OPERATIONS_OF, Description, Mechanism, OperationError, Reply, Settings, Shown
 from anchorhold.errors import AdapterError
 from anchorhold.history import EventType, write_history
+from anchorhold.level import NOT_ASKED
 from anchorhold.load import Loaded
 from anchorhold.planting import Planter
 from anchorhold.progress import Progress, Silent
 from anchorhold.result import FailureResult, Result, failure, result
 from anchorhold.run import could_not_open, play
-from anchorhold.scenarios import ASKED_FOR, BUDGETS, Effort, Plan, Scenario, scenarios
+from anchorhold.scenarios import ASKED_FOR, BUDGETS, DIRECTED, Effort, Plan, Scenario, scenarios
 from anchorhold.shrink import Attempt, Enough, Failing, cut, shrink
 from anchorhold.verdict import Checker, Failure, History, Judgement, Verdict, VerdictKind, decide
 from anchorhold.workload import Workload
 
 AGAIN = 3
 """How often a failing workload is played again before it counts as one that fails only at times."""
+NOTHING_PLAYED = "nothing was played: the compactor does not offer what the scenarios asked for need"
 TROUBLE = 2
 """Adapter errors after which shortening a workload is given up."""
 
@@ -69,6 +72,7 @@ class _Run:
     def __init__(self, loaded: Loaded, *, seed: int, effort: Effort, progress: Progress) -> None:
         self.description: Description = loaded.describe()
         self.summarised = False
+        self.played = 0
         self._loaded = loaded
         self._seed = seed
         self._effort = effort
@@ -79,7 +83,10 @@ class _Run:
         """Play every scenario that may say something of the wanted rules, or those that are named, and judge it."""
         taken = self._settings()
         every = list(self._scenarios())
-        chosen = _serving(every, wanted) if named is None else [(s, seed) for s, seed in every if s.name in named]
+        chosen = _serving(every, wanted) if named is None else self._named(every, named)
+        if not found:
+            # There is nobody to judge what would be played.
+            chosen = []
         self._progress.started(self._loaded.target, self.description.version, len(chosen))
         for number, (scenario, seed) in enumerate(chosen, start=1):
             self._progress.playing(number, scenario.name)
@@ -90,6 +97,7 @@ class _Run:
                 tokens=tuple(self._tokens),
             )
             history = self.play(scenario.workload(plan))
+            self.played += 1
             self._learn(history)
             judgements = judge([each.checker for each in found], history)
             for each, judgement in zip(found, judgements, strict=True):
@@ -98,13 +106,21 @@ class _Run:
                 if judgement.failures and not known:
                     self._progress.failed(each.checker.rule, judgement.failures[0].sentence)
 
+    def _named(self, every: Sequence[tuple[Scenario, str]], named: Collection[str]) -> list[tuple[Scenario, str]]:
+        """The scenarios of these names. One that this compactor cannot play is known, and not among them."""
+        known = dict.fromkeys([*(scenario.name for scenario, _ in every), *(scenario.name for scenario in DIRECTED)])
+        for name in named:
+            if name not in known:
+                raise UnknownScenario(name, tuple(known))
+        return [(scenario, seed) for scenario, seed in every if scenario.name in named]
+
     def play(self, workload: Workload) -> History:
         """Play one workload on a fresh compactor."""
         return play(
             self._loaded.make(),
             workload,
             description=self.description,
-            location=self._loaded.target,
+            location=self._loaded.location,
             seed=self._seed,
         )
 
@@ -183,6 +199,15 @@ class _Run:
                 self._tokens.update((pointer["token"], None) for pointer in event.value)
 
 
+class UnknownScenario(ValueError):  # noqa: N818 - says what it is about
+    """A scenario was asked for that does not exist: with this compactor's crash points, and this effort."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        close = difflib.get_close_matches(name, known, n=1)
+        guess = f"did you mean {close[0]}? " if close else ""
+        super().__init__(f"no scenario is called {name!r}: {guess}there are {', '.join(known)}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
     """What a check came to."""
@@ -207,7 +232,8 @@ def check(
 
     `rules`: only these are judged, and the others are untested. `named`: only the scenarios of these names are
     played; a verdict then says no more than they can show. Raises `AdapterError` where the adapter does not
-    work: there is then no verdict on anything. Raises `OSError` where a history cannot be written.
+    work: there is then no verdict on anything. Raises `UnknownScenario` where no scenario of a name exists, and
+    `OSError` where a history cannot be written.
     """
     begun = time.monotonic()
     listener = progress or Silent()
@@ -220,12 +246,16 @@ def check(
     kept: dict[str, History] = {}
     broken = [each for each in found if each.smallest is not None]
     for each in found:
-        verdict = decide(each.checker, present=present, hidden=run.description.hidden, judgements=each.judgements)
+        verdict = (
+            decide(each.checker, present=present, hidden=run.description.hidden, judgements=each.judgements)
+            if run.played
+            else Verdict(rule=each.checker.rule, kind=VerdictKind.INCONCLUSIVE, reason=NOTHING_PLAYED, triggered=0)
+        )
         if each.smallest is not None:
             broken.remove(each)
             shortest, always = run.shortest(each, broken)
             shown = _told(shortest.failure, each.judgements, always=always)
-            entry, history = _keep(shortest.history, shown, histories)
+            entry, history = _keep(shortest.history, shown, histories, anywhere=loaded.anywhere)
             failures.append(entry)
             kept[entry.history] = history
             verdict = replace(verdict, reason=shown.sentence)
@@ -269,7 +299,7 @@ def _serving(every: Iterable[tuple[Scenario, str]], wanted: Collection[str] | No
 def _left_out(checkers: Sequence[Checker], rules: Collection[str] | None) -> list[Verdict]:
     """Rules that have a checker and were not asked for: untested too, for another reason."""
     return [
-        Verdict(rule=c.rule, kind=VerdictKind.UNTESTED, reason="this run was asked for other rules", triggered=0)
+        Verdict(rule=c.rule, kind=VerdictKind.UNTESTED, reason=NOT_ASKED, triggered=0)
         for c in checkers
         if rules is not None and c.rule not in rules
     ]
@@ -287,12 +317,22 @@ def _told(shown: Failure, judgements: Sequence[Judgement], *, always: bool) -> F
     )
 
 
-def _keep(history: History, shown: Failure, directory: Path) -> tuple[FailureResult, History]:
+def _keep(history: History, shown: Failure, directory: Path, *, anywhere: bool) -> tuple[FailureResult, History]:
     """Write the history down as the counterexample to the rule."""
     path = directory / f"{shown.rule}.jsonl"
     named = History(header=msgspec.structs.replace(history.header, rule=shown.rule), events=history.events)
     write_history(path, named.header, named.events)
-    return failure(shown, history=str(path), replay=f"anchorhold replay {shlex.quote(str(path))}"), named
+    return failure(shown, history=str(path), replay=_replay(path, anywhere=anywhere)), named
+
+
+def _replay(path: Path, *, anywhere: bool) -> str:
+    """The command that plays a history again, from whatever directory it is given in.
+
+    What a program or a module is given by cannot be told from the words of the command line: it is run where the
+    check was run.
+    """
+    command = f"anchorhold replay {shlex.quote(str(path.absolute()))}"
+    return command if anywhere else f"cd {shlex.quote(str(Path.cwd()))} && {command}"
 
 
 def _unused(shown: Shown) -> Reply:
