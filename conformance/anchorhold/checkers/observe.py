@@ -209,6 +209,7 @@ class _Look:
 
     def __init__(self) -> None:
         self.live: tuple[Item, ...] | None = None
+        self.pending: set[str] = set()
         self.pointers: tuple[Pointer, ...] | None = None
         self.answers: dict[str, Answer] = {}
         self.errors: dict[str, str] = {}
@@ -242,6 +243,7 @@ class _Look:
         match operation.op:
             case "live":
                 self.live = convert(value, tuple[Item, ...])
+                self.pending |= {item.id for item in self.live if item.pending}
             case "pointers":
                 self.pointers = convert(value, tuple[Pointer, ...])
             case "get":
@@ -282,6 +284,7 @@ def _observations(
             live=look.live,
             pointers=look.pointers,
             answers={token: answer for token, answer in answers.items() if token not in handed},
+            pending=frozenset(look.pending),
             continuations=handed,
             errors={token: error for token, error in look.errors.items() if token not in handed},
             manifests=look.manifests,

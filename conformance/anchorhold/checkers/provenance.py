@@ -38,7 +38,7 @@ def _excused(reading: Reading, observation: Observation, turn: str) -> bool:
 def _declared_pending(stretch: Stretch) -> bool:
     """Whether the new summaries, or the outcome of the compaction, are declared pending."""
     outcomes = (o.outcome() for o in stretch.of("compact"))
-    return any(item.pending for item in stretch.new_summaries) or any(o is not None and o.pending for o in outcomes)
+    return any(item.id in stretch.after.pending for item in stretch.new_summaries) or any(o is not None and o.pending for o in outcomes)
 
 
 def ptr_1(reading: Reading, tally: Tally) -> None:
@@ -78,7 +78,7 @@ def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
             if held is Hold.UNKNOWN:
                 continue
             # Only what was declared may wait, and it waits for something that comes.
-            open_ = held is Hold.PENDING or any(item.pending for item in after.items)
+            open_ = held is Hold.PENDING or bool(after.pending)
             if turn in declared and open_ and held not in HELD and not over:
                 continue
             del waiting[turn]

@@ -119,6 +119,8 @@ class Observation:
     pointers: tuple[Pointer, ...] | None = None
     answers: Mapping[str, Answer] = field(default_factory=dict)
     """What each followed token was answered with; pieces are joined."""
+    pending: frozenset[str] = frozenset()
+    """Summaries that were declared pending at some time during this look: following their pointers may land them."""
     continuations: frozenset[str] = frozenset()
     """Tokens that are no pointers: they were handed out to fetch the rest of an answer."""
     errors: Mapping[str, str] = field(default_factory=dict)
