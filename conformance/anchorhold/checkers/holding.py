@@ -111,9 +111,19 @@ def tombstoned(reading: Reading, observation: Observation, assertion: Assertion)
 
 
 def buries(reading: Reading, tombstone: Tombstone, assertion: Assertion) -> bool:
-    """Whether a tombstone names an assertion."""
+    """Whether a tombstone names an assertion.
+
+    One that names no turn of the transcript covers what the caller decided on, and not the same words in other turns
+    (MAN-4).
+    """
+    if not same_literal(tombstone.literal, assertion.fact.literal):
+        return False
     source = reading.turn_of(tombstone.source)
-    return source in (None, assertion.turn) and same_literal(tombstone.literal, assertion.fact.literal)
+    if source is not None:
+        return source == assertion.turn
+    return any(
+        drop.source == assertion.turn and same_literal(drop.literal, tombstone.literal) for drop in reading.drops
+    )
 
 
 def covering(reading: Reading, pointers: tuple[Pointer, ...] | None, turn: str) -> Iterator[Pointer]:
@@ -182,7 +192,9 @@ def _through_search(reading: Reading, observation: Observation, assertion: Asser
     asked = [q for q in observation.questions if asks_for(q, assertion)]
     if any(_finds(reading, question.answer, assertion) for question in asked):
         return Hold.SEARCH
-    unfinished = (q.answer for q in asked if q.answer.kind is AnswerKind.PARTIAL and q.answer.continuation is not None)
+    unfinished = (
+        q.answer for q in asked if q.answer.kind is AnswerKind.PARTIAL and q.answer.continuation is not None
+    )
     if any(credible(reading, answer, frozenset({assertion.turn})) for answer in unfinished):
         return Hold.UNKNOWN
     # Every way of asking has to have been tried before silence means anything.

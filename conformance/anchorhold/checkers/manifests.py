@@ -31,9 +31,12 @@ COMMITTING = frozenset({"append", "compact", "crash", "reopen"})
 
 
 def replaced(reading: Reading, stretch: Stretch) -> frozenset[str]:
-    """The turns that the summaries committed in a stretch stand for: removed now, or under a summary that went."""
+    """The turns that the summaries committed in a stretch stand for: removed now, or under a summary that went.
+
+    Turns that a compaction took away without putting anything in their place were replaced as well, by nothing.
+    """
     if not stretch.new_summaries:
-        return frozenset()
+        return frozenset(reading.removed(stretch)) if stretch.of("compact") or stretch.of("append") else frozenset()
     earlier: set[str] = set()
     if stretch.gone_summaries:
         gone = {said.turn.id for said in reading.present(stretch.before)}
@@ -55,7 +58,8 @@ def _man_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
             waiting.clear()
         turns = replaced(reading, stretch)
         now = turns & frozenset(reading.removed(stretch))
-        summaries = ", ".join(item.id for item in stretch.new_summaries)
+        names = ", ".join(item.id for item in stretch.new_summaries)
+        summaries = f"summary {names} was committed it" if names else f"{stretch.named()} took turns away it"
         for assertion in reading.assertions:
             if assertion.session != stretch.after.session or reading.excused(stretch.after, assertion.turn):
                 continue
@@ -75,7 +79,7 @@ def _man_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
             if held is Hold.LOOSE:
                 lost.add(assertion.number)
                 tally.fail(
-                    f"When summary {committed} was committed it replaced what carried {assertion}, and neither "
+                    f"When {committed} replaced what carried {assertion}, and neither "
                     f"carries it on nor leaves it anchored: {where_looked(reading)}.",
                     fact=assertion.fact.text,
                     event=stretch.after.end,
@@ -111,14 +115,14 @@ def _elsewhere(entry: Entry, carrier: str, rivals: frozenset[str]) -> bool:
         return False
     own = plain(entry.attribute).casefold()
     saying = [
-        s.casefold() for s in sentences(carrier) if next(statements(s, entry.subject, entry.literal), None) is not None
+        s.casefold()
+        for s in sentences(carrier)
+        if next(statements(s, entry.subject, entry.literal), None) is not None
     ]
     return not any(own in s for s in saying) and any(plain(r).casefold() in s for s in saying for r in rivals)
 
 
-def unsound(
-    entry: Entry, carrier: str, sources: list[str], *, rivals: frozenset[str] = frozenset()
-) -> str | None:
+def unsound(entry: Entry, carrier: str, sources: list[str], *, rivals: frozenset[str] = frozenset()) -> str | None:
     """Why a manifest's entry is not supported by carrier and source, in words; none where it is.
 
     `rivals` are other attributes of the entry's subject.
@@ -240,7 +244,7 @@ def man_6(reading: Reading, tally: Tally) -> None:
 
 
 CHECKERS = (
-    RuleChecker(rule="MAN-1", minimum=5, mechanisms=(Mechanism.SUMMARISER,), examine=man_1),
+    RuleChecker(rule="MAN-1", minimum=5, mechanisms=(), examine=man_1),
     RuleChecker(rule="MAN-2", minimum=3, mechanisms=(Mechanism.MANIFESTS,), examine=man_2),
     RuleChecker(rule="MAN-6", minimum=2, mechanisms=(Mechanism.TOMBSTONES,), examine=man_6),
 )

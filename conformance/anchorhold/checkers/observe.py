@@ -151,6 +151,32 @@ def _turns(header: Header, done: tuple[Operation, ...]) -> tuple[dict[str, Said]
     return said, aliases
 
 
+REPLY = 12
+"""Characters that a reply has at least, for an item to be told by it."""
+
+
+def _replies(done: tuple[Operation, ...], said: Mapping[str, Said]) -> list[tuple[int, str]]:
+    """What the model wrote, and when; not where it repeats words of the transcript, and not where it is too short."""
+    turns = [plain(words(one.turn)) for one in said.values()]
+    written = [
+        (call.end, plain(str(call.value["text"])))
+        for operation in done
+        for call in operation.calls
+        if call.op == "summarise" and call.ok and isinstance(call.value, dict)
+    ]
+    return [(at, text) for at, text in written if len(text) >= REPLY and not any(text in turn for turn in turns)]
+
+
+def _summary(item: Item, said: Mapping[str, Said], aliases: Mapping[str, str], replies: list[str]) -> Item:
+    """An item with its kind; what holds what the model wrote is a summary, whatever the compactor calls it."""
+    if item.kind is CarrierKind.SUMMARY or item.turn in said or (item.turn or "") in aliases:
+        return item
+    flat = plain(content(item))
+    if any(reply in flat for reply in replies):
+        return replace(item, kind=CarrierKind.SUMMARY)
+    return item
+
+
 def _raw(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str, str]) -> frozenset[str]:
     """Which turns stand in the window as they were: by their id where it is told, otherwise by their words.
 
@@ -269,11 +295,16 @@ def _observations(
     damaged: frozenset[str] = frozenset()
     waited = 0.0
 
+    replies = _replies(done, said)
+
     def flush() -> Iterator[Observation]:
         nonlocal raw
         if look.start is None:
             return
         if look.live is not None:
+            look.live = tuple(
+                _summary(item, said, aliases, [t for at, t in replies if at < look.end]) for item in look.live
+            )
             raw = _raw(look.live, {i: s for i, s in said.items() if s.at < look.end}, aliases)
         handed = frozenset(a.continuation for a in look.every if a.continuation is not None) - look.carried
         answers = {token: joined(look.answers[token], look.answers, look.errors) for token in look.answers}
@@ -290,9 +321,7 @@ def _observations(
             manifests=look.manifests,
             tombstones=look.tombstones,
             status=look.status,
-            questions=tuple(
-                replace(q, answer=joined(q.answer, look.answers, look.errors)) for q in look.questions
-            ),
+            questions=tuple(replace(q, answer=joined(q.answer, look.answers, look.errors)) for q in look.questions),
             raw=raw if look.live is not None else frozenset(),
             exempt=exempt,
             damaged=damaged,

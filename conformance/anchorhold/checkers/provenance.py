@@ -6,7 +6,7 @@ from anchorhold.checkers.tally import RuleChecker, Tally
 from anchorhold.checkers.words import content, holds, plain
 from anchorhold.compactor import Mechanism
 from anchorhold.history import EventType
-from anchorhold_spec.vocabulary import AnswerKind, Item, Pointer
+from anchorhold_spec.vocabulary import AnswerKind, Item, OutcomeKind, Pointer
 
 
 def _where_it_leads(reading: Reading, observation: Observation, turn: str) -> str:
@@ -38,7 +38,9 @@ def _excused(reading: Reading, observation: Observation, turn: str) -> bool:
 def _declared_pending(stretch: Stretch) -> bool:
     """Whether the new summaries, or the outcome of the compaction, are declared pending."""
     outcomes = (o.outcome() for o in stretch.of("compact"))
-    return any(item.id in stretch.after.pending for item in stretch.new_summaries) or any(o is not None and o.pending for o in outcomes)
+    return any(item.id in stretch.after.pending for item in stretch.new_summaries) or any(
+        o is not None and o.pending for o in outcomes
+    )
 
 
 def ptr_1(reading: Reading, tally: Tally) -> None:
@@ -192,6 +194,11 @@ def ptr_3(reading: Reading, tally: Tally) -> None:
 def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
     replies: list[str] = []
     under: dict[str, frozenset[str]] = {}
+    # Where no model writes anything there is nothing to be shown; what is removed and what is declared remain.
+    modelless = "summariser" not in reading.header.mechanisms and not any(
+        call.op == "summarise" for operation in reading.operations for call in operation.calls
+    )
+    names = _names(reading)
     for stretch in lane:
         calls = [call for call in stretch.calls if call.ended is EventType.OK]
         shown = " ".join(shown_to(call) for call in calls)
@@ -201,7 +208,7 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
                 if not reading.said[turn].forms:
                     continue
                 tally.trigger()
-                if not holds(shown, reading.said[turn].forms):
+                if not modelless and not holds(shown, reading.said[turn].forms):
                     tally.fail(
                         f"{reading.quote(turn, first=True)} was replaced by summary "
                         f"{stretch.new_summaries[-1].id}, but the summariser was never shown it.",
@@ -211,7 +218,9 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
             for item in stretch.gone_summaries:
                 tally.trigger()
                 originals = under.get(item.id, frozenset())
-                from_originals = bool(originals) and all(holds(shown, reading.said[t].forms) for t in originals)
+                from_originals = (
+                    modelless or bool(originals) and all(holds(shown, reading.said[t].forms) for t in originals)
+                )
                 if not _was_shown(content(item), replies, shown) and not from_originals:
                     tally.fail(
                         f"Summary {item.id} was replaced by summary {stretch.new_summaries[-1].id}, but the "
@@ -220,9 +229,67 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
                         event=stretch.after.end,
                     )
             _declared(reading, tally, stretch, removed, under)
+            if frozenset(reading.said) & reading.contained(shown) & stretch.after.raw:
+                tally.note("turns that stayed in the window were shown as well, as context that nothing replaced")
+        _unknown(tally, stretch, names)
+        _outcome(reading, tally, stretch, under)
         for item in stretch.new_summaries:
             under[item.id] = _covered(reading, item, under) or frozenset()
         replies += [reply_of(call) for call in calls]
+
+
+def _names(reading: Reading) -> frozenset[str]:
+    """Every name by which a declaration may speak of a turn or of a carrier."""
+    items = {item.id for observation in reading.observations for item in observation.items}
+    return frozenset(reading.said) | frozenset(reading.aliases) | items
+
+
+def _unknown(tally: Tally, stretch: Stretch, names: frozenset[str]) -> None:
+    """What is declared to be covered exists. Declarations wholly in names of the compactor's own say nothing."""
+    declarations = [(f"Summary {item.id}", item.covers or ()) for item in stretch.new_summaries]
+    outcomes = [operation.outcome() for operation in stretch.of("compact")]
+    declarations += [("The outcome of compact", outcome.covered or ()) for outcome in outcomes if outcome is not None]
+    for who, covers in declarations:
+        strange = [name for name in covers if name not in names]
+        if strange and len(strange) < len(covers):
+            tally.fail(
+                f"{who} declares that it stands for {', '.join(strange)}, which is no turn and no item that ever was.",
+                fact=strange[0],
+                event=stretch.after.end,
+            )
+
+
+def _outcome(reading: Reading, tally: Tally, stretch: Stretch, under: dict[str, frozenset[str]]) -> None:
+    """What the outcome of a compaction says of itself, against what it did to the window."""
+    if len(stretch.operations) != 1 or stretch.operations[0].op != "compact":
+        return
+    outcome = stretch.operations[0].outcome()
+    if outcome is None or outcome.kind is not OutcomeKind.COMMITTED:
+        return
+    end = stretch.after.end
+    if outcome.summary is not None and all(item.id != outcome.summary for item in stretch.after.items):
+        tally.fail(
+            f"The outcome of compact names summary {outcome.summary}, which is not in the window.",
+            fact=outcome.summary,
+            event=end,
+        )
+    known = reading.turns_of(outcome.covered)
+    if known is None or (outcome.covered and not known and not under.keys() & set(outcome.covered)):
+        return
+    covered = known.union(*(under[name] for name in outcome.covered or () if name in under))
+    for turn in (i for i in reading.said if i in covered & stretch.after.raw):
+        tally.fail(
+            f"The outcome of compact says that it replaced {reading.quote(turn)}, which is still in the window.",
+            fact=turn,
+            event=end,
+        )
+    for turn in reading.removed(stretch):
+        if turn not in covered:
+            tally.fail(
+                f"{reading.quote(turn, first=True)} left the window, and the outcome of compact does not say so.",
+                fact=turn,
+                event=end,
+            )
 
 
 def _covered(reading: Reading, item: Item, under: dict[str, frozenset[str]]) -> frozenset[str] | None:

@@ -50,7 +50,8 @@ class PendingOnceAndDeclared(EventLog):
         last = self.condensation()
         outstanding = last is not None and not set(last.forgotten) <= self.landed
         return [
-            replace(item, pending=outstanding) if item.kind is CarrierKind.SUMMARY else item for item in super().live()
+            replace(item, pending=outstanding) if item.kind is CarrierKind.SUMMARY else item
+            for item in super().live()
         ]
 
     def get(self, token: str) -> Answer:
@@ -59,7 +60,6 @@ class PendingOnceAndDeclared(EventLog):
             self.landed.add(token)
             return Answer(kind=AnswerKind.PENDING)
         return answer
-
 
     def search(self, literal: str) -> Answer:
         """What is outstanding is held all the while, and asking for it finds it."""
@@ -92,9 +92,7 @@ class InPieces(EventLog):
         if start + PIECE >= len(text):
             return replace(answer, text=self.rest(text, start))
         following = f"{name}+{start + PIECE}"
-        return replace(
-            answer, kind=AnswerKind.PARTIAL, text=text[start : start + PIECE], continuation=following
-        )
+        return replace(answer, kind=AnswerKind.PARTIAL, text=text[start : start + PIECE], continuation=following)
 
     def rest(self, text: str, start: int) -> str:
         return text[start:]
