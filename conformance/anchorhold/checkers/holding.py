@@ -154,7 +154,8 @@ def through_pointers(reading: Reading, observation: Observation, turn: str) -> H
     unknown = pending = False
     for pointer in observation.pointers:
         answer = observation.answers.get(pointer.token)
-        if answer is not None and answer.kind in CONTENT and turn in reading.contained(content(answer)):
+        text = content(answer) if answer is not None and answer.kind in CONTENT else ""
+        if text and turn in reading.contained(text) and reading.with_calls(text, turn):
             return Hold.POINTER
     for pointer in covering(reading, observation.pointers, turn):
         answer = observation.answers.get(pointer.token)

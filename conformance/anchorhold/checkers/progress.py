@@ -57,9 +57,9 @@ def _asked(stretch: Stretch | None) -> bool:
 
 
 def _held_up(reading: Reading, stretch: Stretch, compact: Operation) -> str | None:
-    """What really holds a window up, in words; an end over the watermark is then no failure, and no success either."""
+    """What really holds a window up, in words. An end over the watermark is then no failure, and no success."""
     left = [turn for turn in stretch.after.raw if not reading.said[turn].turn.protected]
-    if len(left) <= FEW and excuse(compact) is not None or (compact.committed and len(left) <= FEW):
+    if len(left) <= FEW and (compact.committed or excuse(compact) is not None):
         return "some windows stayed over the watermark with the latest turns and the summary in them"
     outcome = compact.outcome()
     calls = [call for call in compact.calls if call.op == "summarise" and call.ok]

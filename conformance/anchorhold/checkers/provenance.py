@@ -18,6 +18,8 @@ def _where_it_leads(reading: Reading, observation: Observation, turn: str) -> st
         elif pointer.token in observation.answers:
             answer = observation.answers[pointer.token]
             what = "other words" if answer.kind in CONTENT else f"“{answer.kind}”"
+            if answer.kind in CONTENT and turn in reading.contained(content(answer)):
+                what = "its words without the arguments of its calls"
             found.append(f"pointer {pointer.token} answers with {what}")
     if not found:
         return "no pointer stands for it"
@@ -62,6 +64,7 @@ def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
         reopened = [o for o in stretch.operations if o.op == "reopen"]
         if any(o.op in ("evict", "expire") for o in stretch.operations):
             waiting.clear()
+            left.clear()
         left += reading.removed(stretch)
         if stretch.new_summaries or _new_pointers(stretch):
             waiting |= dict.fromkeys(left, f"{_committed(stretch)} in place of")
@@ -218,9 +221,8 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
             for item in stretch.gone_summaries:
                 tally.trigger()
                 originals = under.get(item.id, frozenset())
-                from_originals = (
-                    modelless or bool(originals) and all(holds(shown, reading.said[t].forms) for t in originals)
-                )
+                whole = bool(originals) and all(holds(shown, reading.said[t].forms) for t in originals)
+                from_originals = modelless or whole
                 if not _was_shown(content(item), replies, shown) and not from_originals:
                     tally.fail(
                         f"Summary {item.id} was replaced by summary {stretch.new_summaries[-1].id}, but the "
@@ -253,7 +255,7 @@ def _unknown(tally: Tally, stretch: Stretch, names: frozenset[str]) -> None:
         strange = [name for name in covers if name not in names]
         if strange and len(strange) < len(covers):
             tally.fail(
-                f"{who} declares that it stands for {', '.join(strange)}, which is no turn and no item that ever was.",
+                f"{who} declares that it stands for {', '.join(strange)}, which is no turn and no item.",
                 fact=strange[0],
                 event=stretch.after.end,
             )

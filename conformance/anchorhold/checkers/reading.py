@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from anchorhold.checkers.words import content, holds, plain, says, shorten, words
+from anchorhold.checkers.words import carries_calls, content, holds, plain, says, shorten, words
 from anchorhold.history import EventType, Header
 from anchorhold_spec.vocabulary import (
     Answer,
@@ -255,6 +255,11 @@ class Reading:
             flat = plain(text)
             self._contained[text] = frozenset(i for i, said in self.said.items() if holds(flat, said.forms))
         return self._contained[text]
+
+    def with_calls(self, text: str, turn: str) -> bool:
+        """Whether a text holds the arguments of every call of a turn, however they are written down."""
+        calls = self.said[turn].turn.calls
+        return not calls or carries_calls(plain(text), calls)
 
     def stated(self, text: str) -> frozenset[int]:
         """The assertions (by number) whose statement a text makes."""

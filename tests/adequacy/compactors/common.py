@@ -77,12 +77,17 @@ def kept(text: str, needed: Iterable[str]) -> str:
     return "\n".join([text, *(["Kept word for word:", *missing] if missing else [])])
 
 
+def whole(turn: Turn) -> str:
+    """Everything that a turn says, the arguments of its calls included."""
+    return "\n".join(part for part in (turn.text, *(call.arguments for call in turn.calls)) if part)
+
+
 def raw(turn: Turn) -> Item:
     """A turn as an item of the window."""
     return Item(
         id=f"turn-{turn.id}",
         kind=CarrierKind.RAW,
-        text=turn.text,
+        text=whole(turn),
         data=turn.data,
         turn=turn.id,
         speaker=turn.speaker,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from anchorhold.compactor import Settings, Summarise
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Entry, Item, Turn
-from compactors.common import statements
+from compactors.common import statements, whole
 from compactors.event_log import EventLog
 from compactors.slot_cache import SlotCache, Summary
 
@@ -65,7 +65,7 @@ class PendingOnceAndDeclared(EventLog):
         """What is outstanding is held all the while, and asking for it finds it."""
         for name in reversed(self.names()):
             turn = self.turn(name) if self.readable(name) else None
-            if turn is not None and literal in (turn.text or ""):
+            if turn is not None and literal in whole(turn):
                 return super().get(name)
         return self.not_found(literal)
 
@@ -130,7 +130,7 @@ class ClaimsSwappedValues(SlotCache):
             Entry(literal=s.value, source=turn.id, subject=s.subject, attribute=s.attribute)
             for turn in self.session.said
             if turn.id in summary.covers
-            for s in statements(turn.text)
+            for s in statements(whole(turn))
             if s.value in summary.text and s.subject in summary.text
         ]
 
@@ -147,9 +147,9 @@ class AnswersWithTheOldestAndItsSource(SlotCache):
 
     def reconstitute(self, subject: str, attribute: str, evidence: bool) -> Answer:
         for turn in self.known():
-            for statement in statements(turn.text):
+            for statement in statements(whole(turn)):
                 if statement.subject == subject and statement.attribute == attribute:
                     return Answer(
-                        kind=AnswerKind.FOUND, text=turn.text, value=statement.value, source=turn.id, evidence=True
+                        kind=AnswerKind.FOUND, text=whole(turn), value=statement.value, source=turn.id, evidence=True
                     )
         return self.unheard(subject, attribute)
