@@ -9,12 +9,24 @@ from compactors.dodges import (
     AnswersPendingForEver,
     AnswersPendingUndeclared,
     AnswersWithTheOldestAndItsSource,
+    ArchivesNoArguments,
+    ArchivesWithoutAModel,
+    BuriesTheWordsWherever,
+    CallsItsSummaryANotice,
     ClaimsForNobody,
     ClaimsSwappedValues,
+    DeclaresTurnsThatNeverWere,
     FindsANeighbourInPieces,
     InPieces,
+    NamesASummaryThatIsNotThere,
     PendingOnceAndDeclared,
+    PointsAtRanges,
     PromisesTheRest,
+    RefusesForAFactOfItsOwn,
+    SaysItCoveredSomethingElse,
+    ShowsTheWholeWindow,
+    StopsWithAnyExcuse,
+    TruncatesWithoutAWord,
 )
 from compactors.event_log import (
     CoversMoreThanItReplaces,
@@ -97,7 +109,13 @@ from anchorhold.verdict import Failure, History, Verdict, decide
 
 RIGHT: tuple[type[Any], ...] = (PlainList, EventLog, FileArchive, SlotCache)
 
-HONEST: tuple[type[Any], ...] = (PendingOnceAndDeclared, InPieces)
+HONEST: tuple[type[Any], ...] = (
+    PendingOnceAndDeclared,
+    InPieces,
+    ArchivesWithoutAModel,
+    PointsAtRanges,
+    ShowsTheWholeWindow,
+)
 """Of a shape that wrong ones have as well: blamed for nothing."""
 
 WRONG: tuple[tuple[type[Any], str], ...] = (
@@ -169,6 +187,15 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     (ClaimsSwappedValues, "MAN-2"),
     (ClaimsForNobody, "MAN-2"),
     (AnswersWithTheOldestAndItsSource, "REC-1"),
+    (StopsWithAnyExcuse, "PRO-1"),
+    (RefusesForAFactOfItsOwn, "PRO-1"),
+    (SaysItCoveredSomethingElse, "PTR-3"),
+    (NamesASummaryThatIsNotThere, "PTR-3"),
+    (DeclaresTurnsThatNeverWere, "PTR-3"),
+    (CallsItsSummaryANotice, "MAN-1"),
+    (TruncatesWithoutAWord, "MAN-1"),
+    (ArchivesNoArguments, "PTR-1"),
+    (BuriesTheWordsWherever, "ANC-1"),
 )
 
 BROKEN = re.compile(r"[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b")

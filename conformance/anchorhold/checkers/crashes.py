@@ -24,8 +24,10 @@ def _mixture(reading: Reading, stretch: Stretch) -> str | None:
     # Turns that were appended since the last look belong to the old state.
     removed = reading.removed(stretch)
     if not stretch.new_summaries:
-        if removed:
-            return f"{reading.quote(removed[0])} is gone, and no summary stands for it"
+        # Where no model writes summaries, the new state is a notice whose pointers lead to what is gone.
+        loose = [turn for turn in removed if through_pointers(reading, after, turn) not in HELD]
+        if loose:
+            return f"{reading.quote(loose[0])} is gone, and no summary stands for it"
         gone = stretch.gone_summaries
         return f"summary {gone[0].id} is gone, and nothing took its place" if gone else None
     if any(item.pending for item in stretch.new_summaries):

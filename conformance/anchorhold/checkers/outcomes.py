@@ -283,5 +283,5 @@ def trace(before: Observation, after: Observation, *, growing: bool = False) -> 
 CHECKERS = (
     RuleChecker(rule="OUT-1", minimum=3, mechanisms=(Mechanism.SUMMARISER,), examine=out_1),
     RuleChecker(rule="OUT-2", minimum=5, mechanisms=(), examine=out_2),
-    RuleChecker(rule="ANC-5", minimum=2, mechanisms=(), examine=anc_5),
+    RuleChecker(rule="ANC-5", minimum=2, mechanisms=(Mechanism.SUMMARISER,), examine=anc_5),
 )

@@ -58,6 +58,7 @@ def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
     declared: set[str] = set()
     waits = Waits()
     left: list[str] = []
+    listed: tuple[Pointer, ...] = ()
     reached: frozenset[str] = frozenset()
     for stretch in lane:
         after = stretch.after
@@ -66,11 +67,13 @@ def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
             waiting.clear()
             left.clear()
         left += reading.removed(stretch)
-        if stretch.new_summaries or _new_pointers(stretch):
-            waiting |= dict.fromkeys(left, f"{_committed(stretch)} in place of")
+        new = _new_pointers(stretch, listed)
+        if stretch.new_summaries or new:
+            waiting |= dict.fromkeys(left, f"{_committed(stretch, new)} in place of")
             declared |= set(left) if _declared_pending(stretch) else set()
         if after.pointers is not None:
             left.clear()
+            listed = after.pointers
         if reopened:
             again = sorted(reached - after.raw, key=list(reading.said).index)
             waiting |= {turn: f"{_opened(stretch)} a pointer led to" for turn in again if turn not in waiting}
@@ -100,14 +103,17 @@ def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
             reached = _reached(reading, after)
 
 
-def _new_pointers(stretch: Stretch) -> tuple[Pointer, ...]:
-    """Pointers that came with what now stands in the window, whatever kind of item that is."""
-    known = {(pointer.summary, pointer.token) for pointer in stretch.before.pointers or ()}
+def _new_pointers(stretch: Stretch, before: tuple[Pointer, ...]) -> tuple[Pointer, ...]:
+    """Pointers that came with what now stands in the window, whatever kind of item that is.
+
+    `before` are those that were listed last: not every look lists them.
+    """
+    known = {(pointer.summary, pointer.token) for pointer in before}
     return tuple(p for p in stretch.after.pointers or () if (p.summary, p.token) not in known)
 
 
-def _committed(stretch: Stretch) -> str:
-    names = [item.id for item in stretch.new_summaries] or [pointer.summary for pointer in _new_pointers(stretch)]
+def _committed(stretch: Stretch, new: tuple[Pointer, ...]) -> str:
+    names = [item.id for item in stretch.new_summaries] or [pointer.summary for pointer in new]
     named = f"{'summary' if stretch.new_summaries else 'item'} {', '.join(dict.fromkeys(names))}"
     if stretch.of("crash"):
         return f"A crash came, and {named} had been committed"
@@ -120,12 +126,14 @@ def _opened(stretch: Stretch) -> str:
 
 def _reached(reading: Reading, observation: Observation) -> frozenset[str]:
     """The turns outside the window to which a carried pointer leads."""
-    inside = (
-        reading.contained(content(observation.answers[p.token]))
-        for p in observation.pointers or ()
-        if p.token in observation.answers and observation.answers[p.token].kind in CONTENT
-    )
+    answers = (observation.answers.get(pointer.token) for pointer in observation.pointers or ())
+    texts = [content(answer) for answer in answers if answer is not None and answer.kind in CONTENT]
+    inside = ((turn for turn in reading.contained(text) if reading.with_calls(text, turn)) for text in texts)
     return frozenset().union(*inside) - observation.raw
+
+
+def _ids(observation: Observation) -> frozenset[str]:
+    return frozenset(item.id for item in observation.items)
 
 
 def ptr_4(reading: Reading, tally: Tally) -> None:
@@ -139,17 +147,16 @@ def _ptr_4(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
         return
     reached: frozenset[str] = frozenset()
     waiting: set[str] = set()
+    listed: tuple[Pointer, ...] = ()
     for stretch in lane:
-        before, after = stretch.before, stretch.after
+        after = stretch.after
         if any(o.op in ("evict", "expire") for o in stretch.operations):
             waiting.clear()
         if stretch.new_summaries and stretch.gone_summaries:
             waiting |= reached
-        elif before.pointers and _new_pointers(stretch):
+        elif after.pointers is not None and any(pointer.summary not in _ids(after) for pointer in listed):
             # What carries the pointers may be a notice; where another takes its place, the same holds of it.
-            there = {item.id for item in after.items}
-            if any(pointer.summary not in there for pointer in before.pointers):
-                waiting |= reached
+            waiting |= reached
         for turn in [i for i in reading.said if i in waiting]:
             if _excused(reading, after, turn) or turn in after.raw:
                 waiting.discard(turn)
@@ -167,7 +174,7 @@ def _ptr_4(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
                     event=after.end,
                 )
         if after.pointers is not None:
-            reached = _reached(reading, after)
+            reached, listed = _reached(reading, after), after.pointers
 
 
 def shown_to(call: Operation) -> str:

@@ -274,10 +274,18 @@ class Reading:
         """
         if turn in observation.exempt:
             return True
-        return bool(observation.damaged) and any(
-            pointer.token in observation.damaged and (pointer.covers is None or turn in pointer.covers)
-            for pointer in observation.pointers or ()
-        )
+        if not observation.damaged:
+            return False
+        for pointer in observation.pointers or ():
+            covers = self.turns_of(pointer.covers)
+            if covers is not None and turn not in covers:
+                continue
+            if pointer.token in observation.damaged:
+                return True
+            # A later token may lead to the damaged bytes as well, and says so by an error.
+            if pointer.token in observation.errors and (covers is None or covers & observation.exempt):
+                return True
+        return False
 
     def quote(self, turn: str, *, first: bool = False) -> str:
         """A turn in a sentence of a report; `first` where the sentence begins with it."""

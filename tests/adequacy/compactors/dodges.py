@@ -5,10 +5,22 @@ Beside them honest ones of the same outward shape, which must not be blamed.
 
 from dataclasses import replace
 
-from anchorhold.compactor import Settings, Summarise
-from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Entry, Item, Turn
-from compactors.common import statements, whole
-from compactors.event_log import EventLog
+from anchorhold.compactor import Description, Settings, Shown, Summarise
+from anchorhold_spec.vocabulary import (
+    Answer,
+    AnswerKind,
+    CarrierKind,
+    Entry,
+    Item,
+    Outcome,
+    OutcomeKind,
+    Pointer,
+    Turn,
+)
+from compactors.common import KEEP, committed, limit, nothing, refused, size, statements, whole
+from compactors.event_log import Condensation, EventLog
+from compactors.file_archive import FileArchive
+from compactors.plain_list import ForgetsWhatTheSummaryLeftOut, Note, PlainList, words
 from compactors.slot_cache import SlotCache, Summary
 
 PIECE = 100
@@ -153,3 +165,138 @@ class AnswersWithTheOldestAndItsSource(SlotCache):
                         kind=AnswerKind.FOUND, text=whole(turn), value=statement.value, source=turn.id, evidence=True
                     )
         return self.unheard(subject, attribute)
+
+
+class StopsWithAnyExcuse(PlainList):
+    """Compacts twice, and from then on has a reason."""
+
+    def compact(self) -> Outcome:
+        return nothing("-") if self.notes >= 2 else super().compact()
+
+
+class RefusesForAFactOfItsOwn(PlainList):
+    """Compacts once, and from then on names a fact that nobody ever spoke of."""
+
+    def commit(self, old: list[Turn | Note], text: str) -> Outcome:
+        return refused("something might be lost", "x") if self.notes else super().commit(old, text)
+
+
+class SaysItCoveredSomethingElse(PlainList):
+    def commit(self, old: list[Turn | Note], text: str) -> Outcome:
+        return replace(super().commit(old, text), covered=("t1",))
+
+
+class NamesASummaryThatIsNotThere(PlainList):
+    def commit(self, old: list[Turn | Note], text: str) -> Outcome:
+        return replace(super().commit(old, text), summary="note-0")
+
+
+class DeclaresTurnsThatNeverWere(EventLog):
+    def covers(self, condensation: Condensation) -> tuple[str, ...]:
+        return (*condensation.covers, "t9999")
+
+
+class CallsItsSummaryANotice(ForgetsWhatTheSummaryLeftOut):
+    """Loses what the model left out, and shows the summary as if it were scaffolding."""
+
+    def live(self) -> list[Item]:
+        return [
+            replace(item, kind=CarrierKind.OTHER) if item.kind is CarrierKind.SUMMARY else item
+            for item in super().live()
+        ]
+
+
+class TruncatesWithoutAWord(PlainList):
+    """No model, no summary: the oldest turns go."""
+
+    def compact(self) -> Outcome:
+        if size(words(m) for m in self.messages) <= limit(self.settings):
+            return nothing("the window is under its watermark")
+        self.messages = self.messages[-KEEP:]
+        return Outcome(kind=OutcomeKind.COMMITTED)
+
+
+class ArchivesNoArguments(FileArchive):
+    """The file holds what was said, and not with what the tools were called."""
+
+    def put(self, old: list[Turn]) -> None:
+        super().put([replace(turn, calls=()) for turn in old])
+
+
+class BuriesTheWordsWherever(SlotCache):
+    """A tombstone that names no turn, and takes the same words in every other turn with it."""
+
+    def tombstone(self, literal: str, source: str, reason: str) -> Outcome:
+        outcome = super().tombstone(literal, source, reason)
+        self.session.tombstones[-1] = replace(self.session.tombstones[-1], source=None)
+        self.save()
+        return outcome
+
+    def spread(self, text: str | None) -> bool:
+        return any(stone.literal in (text or "") for stone in self.session.tombstones)
+
+    def get(self, token: str) -> Answer:
+        answer = super().get(token)
+        return Answer(kind=AnswerKind.TOMBSTONED) if self.spread(answer.text) else answer
+
+    def search(self, literal: str) -> Answer:
+        answer = super().search(literal)
+        return Answer(kind=AnswerKind.TOMBSTONED) if self.spread(answer.text) else answer
+
+    def reconstitute(self, subject: str, attribute: str, evidence: bool) -> Answer:
+        answer = super().reconstitute(subject, attribute, evidence)
+        return Answer(kind=AnswerKind.TOMBSTONED) if self.spread(answer.text) else answer
+
+
+class ArchivesWithoutAModel(EventLog):
+    """Honest: what leaves the window stays in the log, and a notice stands in its place. No model is asked."""
+
+    def describe(self) -> Description:
+        return replace(super().describe(), mechanisms=frozenset())
+
+    def live(self) -> list[Item]:
+        return [
+            replace(item, kind=CarrierKind.OTHER, covers=None) if item.kind is CarrierKind.SUMMARY else item
+            for item in super().live()
+        ]
+
+    def compact(self) -> Outcome:
+        last, visible = self.condensation(), self.visible()
+        if size([last.text if last else "", *(whole(turn) for _, turn in visible)]) <= limit(self.settings):
+            return nothing("the window is under its watermark")
+        old = visible[:-KEEP]
+        if not old:
+            return nothing("nothing but the latest turns is left")
+        names = (*(last.forgotten if last else ()), *(name for name, _ in old))
+        covers = (*(last.covers if last else ()), *(turn.id for _, turn in old))
+        notice = f"[{len(names)} earlier turns are in the log: ask for them]"
+        return committed(self.condense(names, covers, notice, 1), (turn.id for _, turn in old))
+
+
+class PointsAtRanges(EventLog):
+    """Honest: one pointer for each summary, the range of the log that it stands for."""
+
+    def pointers(self) -> list[Pointer]:
+        last = self.condensation()
+        return [Pointer(summary=last.id, token=f"log:{last.forgotten[0]}:{last.forgotten[-1]}")] if last else []
+
+    def get(self, token: str) -> Answer:
+        if token in self.names():
+            return super().get(token)
+        scheme, first, last = (*token.split(":"), "", "", "")[:3]
+        if scheme != "log" or first not in self.names() or last not in self.names():
+            return Answer(kind=AnswerKind.FOREIGN)
+        names = self.names()[int(first[1:]) : int(last[1:]) + 1]
+        turns = [turn for turn in map(self.turn, names) if turn is not None]
+        return Answer(kind=AnswerKind.FOUND, text="\n\n".join(map(whole, turns)), evidence=True)
+
+    def corrupt(self, token: str) -> bool:
+        return super().corrupt(token.split(":")[1]) if token.startswith("log:") else super().corrupt(token)
+
+
+class ShowsTheWholeWindow(EventLog):
+    """Honest: the model reads the turns that stay as well, to know where things are going."""
+
+    def show(self, last: Condensation | None, old: list[Turn]) -> Shown:
+        earlier = [last.text] if last else []
+        return Shown(messages=("Condense these events.", *earlier, *(whole(turn) for _, turn in self.visible())))
