@@ -1,9 +1,19 @@
 """ANC-1, MAN-1, MAN-2, MAN-6 on histories written by hand."""
 
 import pytest
-from history_builder import ALL, KEEPING, PLAIN, Play, answer, found, judge, slot, summary
+from history_builder import ALL, COMMITTED, KEEPING, PLAIN, Play, answer, found, judge, slot, summary
 
-from anchorhold_spec.vocabulary import AnswerKind, Entry, Fact, Outcome, OutcomeKind, Pointer, Tombstone
+from anchorhold_spec.vocabulary import (
+    AnswerKind,
+    CarrierKind,
+    Entry,
+    Fact,
+    Item,
+    Outcome,
+    OutcomeKind,
+    Pointer,
+    Tombstone,
+)
 
 TARGET = slot("job J-88", "deploy target", "/srv/a7")
 UNPAID = Fact(
@@ -174,6 +184,19 @@ def test_anc_1_lets_an_explicit_tombstone_stand_for_its_own_turn_only() -> None:
     assert [failure.sentence.count("t2") for failure in judged.failures] == [1]
 
 
+@pytest.mark.parametrize("source", [None, "span-17"])
+def test_anc_1_lets_a_tombstone_without_a_turn_stand_for_what_was_decided_and_no_more(source: str | None) -> None:
+    play = Play((*PLAIN, "tombstone", "tombstones"))
+    play.say("t1", ONE, TARGET).say("t2", f"Again: {TARGET.text}", TARGET).look(play.raws("t1", "t2"))
+    play.call("tombstone", {"literal": "/srv/a7", "source": "t1", "reason": "moved"}, COMMITTED)
+    stone = Tombstone(literal="/srv/a7", source=source, decided_by="caller", reason="moved")
+    play.compact(shown=("t1", "t2"), reply="…").look([summary("s1", "…")], tombstones=[stone])
+
+    judged = judge("ANC-1", play)
+
+    assert [failure.sentence.count("(turn t2)") for failure in judged.failures] == [1]
+
+
 def test_anc_1_does_not_blame_for_what_the_suite_damaged() -> None:
     pointers = [Pointer(summary="s1", token="k")]
     play = told((*KEEPING, "corrupt")).look([summary("s1", "…")], pointers=pointers, answers={"k": found(ONE + TWO)})
@@ -210,6 +233,26 @@ def test_man_1_wants_it_in_the_manifest_where_there_are_manifests() -> None:
     assert [failure.fact for failure in judge("MAN-1", without).failures] == [UNPAID.text]
     assert judge("MAN-1", complete).failures == ()
     assert judge("MAN-1", complete).triggered == 2
+
+
+def test_man_1_speaks_of_turns_that_were_taken_away_without_a_summary() -> None:
+    judged = judge("MAN-1", told().look([]))
+
+    assert {failure.fact for failure in judged.failures} == {TARGET.text, UNPAID.text}
+    assert judged.triggered == 2
+
+
+@pytest.mark.parametrize("kind", [CarrierKind.OTHER, CarrierKind.RAW])
+def test_man_1_knows_a_summary_by_what_the_model_wrote(kind: CarrierKind) -> None:
+    play = Play().say("t1", ONE, TARGET).say("t2", TWO, UNPAID)
+    play.look(play.raws("t1", "t2")).compact(shown=("t1", "t2"), reply="Things were looked at and settled.")
+    item = Item(id="s1", kind=kind, text="So far:\nThings were looked at and settled.")
+
+    judged = judge("MAN-1", play.look([item]))
+
+    assert {failure.fact for failure in judged.failures} == {TARGET.text, UNPAID.text}
+    assert "summary s1" in judged.failures[0].sentence
+    assert judge("PTR-3", play).triggered == 2
 
 
 def test_man_1_is_held_by_an_original_that_stays_anchored() -> None:

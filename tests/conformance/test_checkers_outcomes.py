@@ -107,6 +107,26 @@ class TestEpochs:
         assert bool(judged.failures) is fails
 
     @pytest.mark.parametrize(
+        ("tokens", "fails"),
+        [
+            ({"log:1:3": found(f"{ONE}\n{TWO}")}, False),
+            ({"log:1:3": found(f"{ONE}\n{TWO}"), "log:2:9": found(TWO)}, False),
+            ({"log:1:3": found(TWO), "log:7:9": found(TWO)}, True),
+            ({"log:1:3": answer(AnswerKind.EXPIRED)}, True),
+            ({"made-up": found(f"{ONE}\n{TWO}")}, True),
+        ],
+    )
+    def test_epo_2_lets_an_address_of_another_store_be_one_of_this(self, tokens: dict, fails: bool) -> None:
+        play = Play(KEEPING).say("t1", ONE).say("t2", TWO)
+        play.look(play.raws("t1", "t2")).compact(shown=("t1",), reply="x")
+        own = Pointer(summary="s1", token="log:1:1")
+        play.look([*SHORT, *play.raws("t2")], pointers=[own], answers={"log:1:1": found(ONE)})
+        for token, given in tokens.items():
+            play.call("get", {"token": token}, given)
+
+        assert bool(judge("EPO-2", play).failures) is fails
+
+    @pytest.mark.parametrize(
         ("now", "fails"),
         [
             (RuntimeError("digest differs"), False),
@@ -476,6 +496,45 @@ class TestProgress:
         play.compact(Outcome(kind=OutcomeKind.NOTHING)).look(left)
 
         assert "brings it no lower" in judge("PRO-1", play).failures[0].sentence
+
+    def over(self, outcome: Outcome, *, reply: str = "Done.", turns: int = 9, times: int = 1) -> Any:
+        """A window that was compacted once stays over its watermark with so many turns in it."""
+        play = Play(settings=self.SMALL)
+        for number in range(1, turns + 2):
+            play.say(f"t{number}", f"{number}. {TWO}")
+        left = [f"t{number}" for number in range(2, turns + 2)]
+        play.look(play.raws("t1", *left)).compact(shown=("t1",), reply="Done.")
+        for _ in range(times):
+            play.look([summary("s1", "Done."), *play.raws(*left)]).compact(outcome, shown=tuple(left), reply=reply)
+        return judge("PRO-1", play.look([summary("s1", "Done."), *play.raws(*left)]))
+
+    @pytest.mark.parametrize(
+        "outcome",
+        [
+            Outcome(kind=OutcomeKind.NOTHING, reason="-"),
+            Outcome(kind=OutcomeKind.REFUSED, reason="insufficient provenance"),
+            Outcome(kind=OutcomeKind.REFUSED, reason="a gate", facts=("x",)),
+            Outcome(kind=OutcomeKind.REFUSED, reason="a gate", facts=("canary was green",)),
+        ],
+    )
+    def test_pro_1_takes_no_excuse_that_names_nothing_the_reply_left_out(self, outcome: Outcome) -> None:
+        judged = self.over(outcome, reply=f"Done. The canary was green. {TWO}")
+
+        assert "names no fact" in judged.failures[0].sentence
+        assert judged.triggered == 1
+
+    def test_pro_1_neither_blames_nor_counts_a_refusal_for_what_the_reply_left_out(self) -> None:
+        judged = self.over(Outcome(kind=OutcomeKind.REFUSED, reason="a gate", facts=("canary was green",)))
+
+        assert judged.failures == ()
+        assert judged.triggered == 0
+        assert "left out" in str(judged.note)
+
+    @pytest.mark.parametrize(("times", "turns", "fails"), [(1, 9, False), (3, 9, True), (3, 5, False)])
+    def test_pro_1_wants_several_commits_to_bring_the_window_down(self, times: int, turns: int, fails: bool) -> None:
+        judged = self.over(COMMITTED, times=times, turns=turns)
+
+        assert bool(judged.failures) is fails
 
     def test_pro_1_says_nothing_of_a_model_that_is_not_faithful(self) -> None:
         judged = self.compacted(FAILED, WINDOW, mode="error-text")

@@ -192,6 +192,49 @@ class TestExactCoverage:
         assert [failure.fact for failure in judged.failures] == [fact]
         assert why in judged.failures[0].sentence
 
+    @pytest.mark.parametrize(
+        ("outcome", "covers", "why"),
+        [
+            (Outcome(kind=OutcomeKind.COMMITTED, summary="s1", covered=("t1", "t2")), ("t1", "t2"), None),
+            (Outcome(kind=OutcomeKind.COMMITTED, covered=("span-1",)), None, None),
+            (Outcome(kind=OutcomeKind.COMMITTED, summary="s9"), ("t1", "t2"), "which is not in the window"),
+            (Outcome(kind=OutcomeKind.COMMITTED, covered=("t1",)), ("t1", "t2"), "does not say so"),
+            (Outcome(kind=OutcomeKind.COMMITTED, covered=("t1", "t2", "t3")), None, "still in the window"),
+            (COMMITTED, ("t1", "t2", "t9999"), "which is no turn and no item"),
+            (Outcome(kind=OutcomeKind.COMMITTED, covered=("t1", "t2", "t9999")), None, "no turn and no item"),
+        ],
+    )
+    def test_ptr_3_holds_the_outcome_against_the_window(
+        self, outcome: Outcome, covers: tuple | None, why: str | None
+    ) -> None:
+        play = Play().say("t1", ONE).say("t2", TWO).say("t3", THREE)
+        play.look(play.raws("t1", "t2", "t3")).compact(outcome, shown=("t1", "t2"), reply="In short.")
+
+        failures = judge("PTR-3", play.look([summary("s1", "In short.", covers=covers), *play.raws("t3")])).failures
+
+        assert (why is None) == (failures == ())
+        assert why is None or why in failures[0].sentence
+
+    def test_ptr_3_lets_turns_that_stay_be_shown_and_says_so(self) -> None:
+        play = Play().say("t1", ONE).say("t2", TWO).say("t3", THREE)
+        play.look(play.raws("t1", "t2", "t3")).compact(shown=("t1", "t2", "t3"), reply="In short.")
+
+        judged = judge("PTR-3", play.look([summary("s1", "In short.", covers=("t1", "t2")), *play.raws("t3")]))
+
+        assert judged.failures == ()
+        assert "shown as well" in str(judged.note)
+
+    def test_ptr_3_asks_for_nothing_to_be_shown_where_no_model_is(self) -> None:
+        notice = summary("n1", "[earlier turns are archived]", covers=("t1",))
+        play = Play().say("t1", ONE).say("t2", TWO)
+        play.look(play.raws("t1", "t2")).compact()
+        right, wrong = [notice, *play.raws("t2")], [notice]
+
+        assert judge("PTR-3", play.look(right)).failures == ()
+        more = Play().say("t1", ONE).say("t2", TWO)
+        more.look(more.raws("t1", "t2")).compact()
+        assert [failure.fact for failure in judge("PTR-3", more.look(wrong)).failures] == ["t2"]
+
     @pytest.mark.parametrize("shown", ["In short.", f"{ONE}\n{TWO}"])
     def test_ptr_3_wants_a_replaced_summary_shown_or_what_is_under_it(self, shown: str) -> None:
         def play(*messages: str) -> Play:
