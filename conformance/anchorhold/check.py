@@ -30,10 +30,24 @@ from anchorhold.verdict import Checker, Failure, History, Judgement, Verdict, Ve
 from anchorhold.workload import Workload
 
 AGAIN = 3
-"""How often a failing workload is played again before it counts as one that fails only at times."""
+"""How often a failing workload is played again: before it counts as one that fails only at times, and to confirm the
+shortest one."""
 NOTHING_PLAYED = "nothing was played: the compactor does not offer what the scenarios asked for need"
 TROUBLE = 2
 """Adapter errors after which shortening a workload is given up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replays:
+    """What came of playing a failing history again."""
+
+    failed: int
+    played: int
+
+    @property
+    def always(self) -> bool:
+        """Whether it failed whenever it was played, and was played."""
+        return 0 < self.played == self.failed
 
 
 @dataclass(slots=True)
@@ -124,8 +138,8 @@ class _Run:
             seed=self._seed,
         )
 
-    def shortest(self, one: _Found, others: Sequence[_Found]) -> tuple[Failing, bool]:
-        """The shortest failing history that was found, and whether it fails whenever it is played.
+    def shortest(self, one: _Found, others: Sequence[_Found]) -> tuple[Failing, Replays]:
+        """The shortest failing history that was found, and how often it fails when it is played again.
 
         `others`: rules that failed too. Whatever is played for the one is judged by them as well, so that each starts
         from the smallest history in which it was ever seen to fail: playing is what takes time.
@@ -156,14 +170,31 @@ class _Run:
         if again is None:
             short = cut(failing)
             failures = one.checker.judge(short).failures
-            return (Failing(history=short, failure=failures[0]) if failures else failing), False
+            never = Replays(failed=0, played=1 + AGAIN)
+            return (Failing(history=short, failure=failures[0]) if failures else failing), never
         shrunk = shrink(
             again,
             attempt=attempt,
             runs=runs,
             tried=lambda run, steps: self._progress.shrinking(one.checker.rule, run, runs, steps),
         )
-        return shrunk.failing, True
+        replays = self._replayed(shrunk.failing, attempt)
+        if replays.always:
+            return shrunk.failing, replays
+        # Shortened by single runs, something that fails at times may be left of what fails always.
+        whole = self._replayed(again, attempt)
+        return (again, whole) if whole.always else (shrunk.failing, replays)
+
+    def _replayed(self, failing: Failing, attempt: Attempt) -> Replays:
+        """Play a failing history again, each time in a fresh instance."""
+        failed = played = 0
+        try:
+            for _ in range(AGAIN):
+                failed += attempt(failing.workload) is not None
+                played += 1
+        except Enough:
+            pass
+        return Replays(failed=failed, played=played)
 
     def _again(self, failing: Failing, attempt: Attempt) -> Failing | None:
         """The failure, seen once more: up to the step at which it showed, or else in full, and a few times."""
@@ -253,8 +284,8 @@ def check(
         )
         if each.smallest is not None:
             broken.remove(each)
-            shortest, always = run.shortest(each, broken)
-            shown = _told(shortest.failure, each.judgements, always=always)
+            shortest, replays = run.shortest(each, broken)
+            shown = _told(shortest.failure, each.judgements, replays)
             entry, history = _keep(shortest.history, shown, histories, anywhere=loaded.anywhere)
             failures.append(entry)
             kept[entry.history] = history
@@ -305,15 +336,15 @@ def _left_out(checkers: Sequence[Checker], rules: Collection[str] | None) -> lis
     ]
 
 
-def _told(shown: Failure, judgements: Sequence[Judgement], *, always: bool) -> Failure:
+def _told(shown: Failure, judgements: Sequence[Judgement], replays: Replays) -> Failure:
     """The failure as it is reported; that it does not happen every time is part of it."""
-    if always:
+    if replays.always:
         return shown
     times = sum(1 for judgement in judgements if judgement.failures)
     return replace(
         shown,
-        sentence=f"{shown.sentence} (Not every time: it was seen in {times} of {len(judgements)} histories, and not "
-        f"when the same workload was played {AGAIN} times more.)",
+        sentence=f"{shown.sentence} (Not every time: it was seen in {times} of {len(judgements)} histories, and in "
+        f"{replays.failed} of {replays.played} replays of this one, each in a fresh instance.)",
     )
 
 

@@ -27,7 +27,7 @@ from anchorhold.errors import AdapterError, Fault
 from anchorhold.history import Event, Header
 from anchorhold.recorder import Recorder
 from anchorhold.size import high_water, turn_size, window_size
-from anchorhold.summariser import ScriptedSummariser
+from anchorhold.summariser import ScriptedSummariser, escaped
 from anchorhold.verdict import History
 from anchorhold.workload import (
     AnyStep,
@@ -151,7 +151,8 @@ class _Player:
         self._settings = Settings()
         self._tokens: dict[str, set[str]] = {}
         """Every token that was seen, in that order, with the turns that it is known to lead to."""
-        self._texts: dict[str, str] = {}
+        self._texts: dict[str, tuple[str, ...]] = {}
+        """The words of each turn, in the ways in which they may be written down."""
         self._facts: list[Fact] = []
         self._asked = 0
         self._size = 0
@@ -252,7 +253,9 @@ class _Player:
         self._do("append", lambda: self._compactor.append(step.turn), turn=step.turn, facts=step.facts)
         if self._recorder.succeeded:
             self._size += turn_size(step.turn, self._settings.unit)
-            self._texts[step.turn.id] = step.turn.text or ""
+            # A call that is all that its turn says is known again by its arguments.
+            said = step.turn.text or "\n".join(call.arguments for call in step.turn.calls)
+            self._texts[step.turn.id] = escaped(said) if said else ()
             self._facts.extend(fact for fact in step.facts if fact not in self._facts)
 
     def _fill(self, step: Fill) -> None:
@@ -381,7 +384,7 @@ class _Player:
         if not text or leads:
             return
         # A compactor that does not say what its pointers cover shows it by what they resolve to.
-        leads.update(turn for turn, said in self._texts.items() if said and said in text)
+        leads.update(turn for turn, forms in self._texts.items() if any(form in text for form in forms))
 
     def _whole(self, answer: Answer | None, token: str | None = None) -> str:
         """Follow the continuations of a partial answer, each by a `get` of its own; answers with the joined text.
