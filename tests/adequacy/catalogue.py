@@ -18,6 +18,7 @@ from compactors.dodges import (
     DeclaresTurnsThatNeverWere,
     FindsANeighbourInPieces,
     InPieces,
+    KeepsOnlyTheSuitesForms,
     NamesASummaryThatIsNotThere,
     PendingOnceAndDeclared,
     PointsAtRanges,
@@ -194,6 +195,7 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     (DeclaresTurnsThatNeverWere, "PTR-3"),
     (CallsItsSummaryANotice, "MAN-1"),
     (TruncatesWithoutAWord, "MAN-1"),
+    (KeepsOnlyTheSuitesForms, "MAN-1"),
     (ArchivesNoArguments, "PTR-1"),
     (BuriesTheWordsWherever, "ANC-1"),
 )

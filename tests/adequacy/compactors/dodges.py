@@ -17,7 +17,7 @@ from anchorhold_spec.vocabulary import (
     Pointer,
     Turn,
 )
-from compactors.common import KEEP, committed, limit, nothing, refused, size, statements, whole
+from compactors.common import KEEP, committed, kept, limit, nothing, refused, size, statements, whole
 from compactors.event_log import Condensation, EventLog
 from compactors.file_archive import FileArchive
 from compactors.plain_list import ForgetsWhatTheSummaryLeftOut, Note, PlainList, words
@@ -300,3 +300,10 @@ class ShowsTheWholeWindow(EventLog):
     def show(self, last: Condensation | None, old: list[Turn]) -> Shown:
         earlier = [last.text] if last else []
         return Shown(messages=("Condense these events.", *earlier, *(whole(turn) for _, turn in self.visible())))
+
+
+class KeepsOnlyTheSuitesForms(PlainList):
+    """Looks for sentences of two forms, and drops everything else that could be looked up."""
+
+    def compose(self, old: list[Turn | Note], text: str) -> str:
+        return kept(text, (s.sentence for m in old for s in statements(words(m))))

@@ -18,7 +18,7 @@ from compactors.common import (
     raw,
     refused,
     size,
-    statements,
+    verifiable,
     whole,
 )
 
@@ -103,7 +103,7 @@ class PlainList:
         return self.messages[len(old) :]
 
     def compose(self, old: list[Turn | Note], text: str) -> str:
-        return kept(text, (s.sentence for m in old for s in statements(words(m))))
+        return kept(text, (s for m in old for s in verifiable(words(m))))
 
 
 class ForgetsWhatTheSummaryLeftOut(PlainList):
@@ -115,8 +115,8 @@ class LosesOneStatementEachTime(PlainList):
     """Keeps all statements but the first: a fault that shows in one fact only."""
 
     def compose(self, old: list[Turn | Note], text: str) -> str:
-        first = next((s.sentence for m in old for s in statements(words(m))), None)
-        return kept(text, (s.sentence for m in old for s in statements(words(m)) if s.sentence != first))
+        first = next((s for m in old for s in verifiable(words(m))), None)
+        return kept(text, (s for m in old for s in verifiable(words(m)) if s != first))
 
 
 class DropsHedgesAndNegations(PlainList):

@@ -43,6 +43,7 @@ from compactors.common import (
     refused,
     size,
     statements,
+    verifiable,
     whole,
 )
 
@@ -222,11 +223,11 @@ class SlotCache:
         if earlier is None:
             return []
         return [
-            s.sentence
+            sentence
             for turn in self.session.said
             if turn.id in earlier.covers and turn.id not in self.session.tokens
-            for s in statements(whole(turn))
-            if s.sentence in earlier.text and not self.buried(turn.id, s)
+            for sentence in verifiable(whole(turn))
+            if sentence in earlier.text and not self.dropped(turn.id, sentence)
         ]
 
     # Getting back
@@ -386,10 +387,13 @@ class SlotCache:
             if other != token and stored is not None and stored.intact():
                 elsewhere.append(whole(stored.turn))
         return [
-            s.sentence
-            for s in statements(whole(turn))
-            if not self.buried(turn.id, s) and not any(s.sentence in text for text in elsewhere)
+            sentence
+            for sentence in verifiable(whole(turn))
+            if not self.dropped(turn.id, sentence) and not any(sentence in text for text in elsewhere)
         ]
+
+    def dropped(self, turn: str, sentence: str) -> bool:
+        return any(t.source == turn and t.literal in sentence for t in self.session.tombstones)
 
     def release(self, token: str) -> None:
         slot = int(token.split("@")[0])
