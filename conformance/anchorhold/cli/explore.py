@@ -147,8 +147,8 @@ def explore(
         raise typer.Exit(130) from None
     console = Console(stderr=as_json)
     try:
-        for path in _files(violation, itf=itf, html=html, settings=_settings(found, walked, dropped)):
-            console.print(f"wrote {path}", highlight=False, markup=False)
+        for line in _files(violation, itf=itf, html=html, settings=_settings(found, walked, dropped)):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
     except OSError as problem:
         _refuse(f"{problem.filename}: {problem.strerror}")
     if as_json:
@@ -229,11 +229,11 @@ def _progress(*, quiet: bool) -> Iterator[Watcher | None]:
 # What is told
 
 
-def _files(violation: Violation | None, *, itf: Path | None, html: Path | None, settings: str) -> Iterator[Path]:
+def _files(violation: Violation | None, *, itf: Path | None, html: Path | None, settings: str) -> Iterator[str]:
     if violation is None:
         for path in (itf, html):
             if path is not None:
-                yield Path(f"nothing to {path}: no rule is broken")
+                yield f"{path} was not written: no rule is broken"
         return
     writers: list[tuple[Path | None, Callable[[], str]]] = [
         (itf, lambda: _itf(violation)),
@@ -242,7 +242,7 @@ def _files(violation: Violation | None, *, itf: Path | None, html: Path | None, 
     for path, text in writers:
         if path is not None:
             path.write_text(text(), encoding="utf-8")
-            yield path
+            yield f"wrote {path}"
 
 
 def _itf(violation: Violation) -> str:

@@ -129,6 +129,9 @@ class _Writer:
             for param in action.params:
                 count *= len(layout.individuals(param.sort))
             self.successors += count
+            if not count:
+                # A parameter has nobody to be: the action never happens, and has no labels.
+                del self.bases[action.name]
 
     def functions(self) -> list[str]:
         """Lines of all functions but the canonical form."""
@@ -207,7 +210,7 @@ class _Writer:
             individuals = self.layout.individuals(param.sort)
             digit = env[param.name] + (f" - {individuals.start}" if individuals.start else "")
             text = f"({text}) * {len(individuals)} + {digit}" if text else digit
-        base = self.bases[action.name]
+        base = self.bases.get(action.name, 0)
         return f"{base} + {text}" if text else str(base)
 
     def _dispatch(self, kind: str) -> list[str]:
