@@ -72,7 +72,9 @@ def assert_refuted_by_explore(machine: Machine, mutation: Mutation) -> None:
     assert broken_rules(mutation(machine))
 
 
-def assert_refuted_by_hypothesis(machine: Machine, mutation: Mutation, sizes: Mapping[str, int] | None = None) -> None:
+def assert_refuted_by_hypothesis(
+    machine: Machine, mutation: Mutation, sizes: Mapping[str, int] | None = None
+) -> None:
     """A random walk meets a broken rule."""
     with pytest.raises(RuleBroken, match="is broken"):
         drive(mutation(machine), examples=400, sizes=sizes)
@@ -82,6 +84,19 @@ def broken_rules(machine: Machine, **switches: str) -> set[str]:
     """The rules of the property that breaks first in each of the small instances."""
     found = [explore(machine, sizes=sizes, switches=switches).violation for sizes in machine.small_instances]
     return {rule for violation in found if violation for rule in violation.rules}
+
+
+def breaks(machine: Machine, name: str, *, sizes: Mapping[str, int], **switches: str) -> bool:
+    """Whether this property is broken, looked at alone: another one that breaks first would hide it."""
+    alone = replace(
+        machine,
+        invariants=tuple(each for each in machine.invariants if each.name == name),
+        transitions=tuple(each for each in machine.transitions if each.name == name),
+    )
+    assert len(alone.invariants) + len(alone.transitions) == 1
+    found = explore(alone, sizes=sizes, switches=switches)
+    assert found.complete or found.violation
+    return found.violation is not None
 
 
 def drive(machine: Machine, *, examples: int, sizes: Mapping[str, int] | None = None) -> None:

@@ -26,7 +26,9 @@ Raw = m.part("raw", Carrier, doc="A contiguous run of raw turns; its id is never
 Summary = m.part("summary", Carrier, plural="summaries", doc="A text that replaces carriers.")
 Assertion = m.sort("assertion", symmetric=True, doc="A fact together with the raw span that asserts it.")
 Fact = m.sort("fact", doc="What was said, whoever said it, and however often.")
-Phase = m.enum("phase", "new", "open", "known", doc="A raw span is known once acknowledged, a summary once committed.")
+Phase = m.enum(
+    "phase", "new", "open", "known", doc="A raw span is known once acknowledged, a summary once committed."
+)
 
 gate = m.switch("gate", "on", "off", default="on", doc="Whether a commit accounts for what it replaces.")
 retention = m.switch(
@@ -42,7 +44,9 @@ reaper = m.switch(
 anchors = m.switch(
     "anchors", "that-stay", "that-ever-were", default="that-stay", doc="Which carriers the gate counts as anchors."
 )
-tombstones = m.switch("tombstones", "per-assertion", "per-fact", default="per-assertion", doc="What one of them covers.")
+tombstones = m.switch(
+    "tombstones", "per-assertion", "per-fact", default="per-assertion", doc="What one of them covers."
+)
 authority = m.switch(
     "authority", "explicit", "automatic", default="explicit", doc="Whether what a summariser left out may be buried."
 )
@@ -107,7 +111,9 @@ m.action(
     by=agent,
     event="append",
     doc="The span enters the window and is acknowledged.",
-    guards=[bound("new", phase(s) == Phase.new, "a span that is known enters only once; again would hold more, not less")],
+    guards=[
+        bound("new", phase(s) == Phase.new, "a span that is known enters only once; again would hold more, not less")
+    ],
     updates=[phase(s).becomes(Phase.known), window(s).becomes(True)],
 )
 m.action(
@@ -164,10 +170,12 @@ m.action(
     c,
     a,
     by=compactor,
-    doc="The summary repeats an assertion of what it is made from. That it may never happen is the summariser's freedom.",
+    doc="The summary repeats an assertion of what it is made from; what it leaves out is up to the summariser.",
     guards=[
         safety("shown", shown(n, c)),
-        realism("in its manifest", carries(c, a), "an entry is taken over only where text and source bear it out: MAN-2"),
+        realism(
+            "in its manifest", carries(c, a), "an entry is taken over only where text and source bear it out: MAN-2"
+        ),
     ],
     updates=[carries(n, a).becomes(True)],
 )
@@ -361,9 +369,7 @@ m.transition(
         a,
         ((phase(n) == Phase.open) & (phase(n).next == Phase.known) & shown(n, c) & carries(c, a))
         >> (
-            carries(n, a).next
-            | tombstoned(a).next
-            | exists(d, carries(d, a).next & (window(d).next | index(d).next))
+            carries(n, a).next | tombstoned(a).next | exists(d, carries(d, a).next & (window(d).next | index(d).next))
         ),
     ),
     rules=["MAN-1"],
@@ -416,8 +422,7 @@ m.auxiliary(
     forall(
         a,
         s,
-        said
-        >> (tombstoned(a) | retained_raw | exists(d, carries(d, a) & (window(d) | (index(d) & ~claimed(d))))),
+        said >> (tombstoned(a) | retained_raw | exists(d, carries(d, a) & (window(d) | (index(d) & ~claimed(d))))),
     ),
 )
 m.auxiliary("what is replaced was read", forall(s, n, shown(n, s) >> read(s)))
@@ -431,7 +436,9 @@ m.auxiliary(
 m.sometimes("two reapers at once", exists(c, d, (c != d) & claimed(c) & claimed(d)))
 m.sometimes(
     "held by a later summary alone",
-    exists(a, n, s, said & ~window(s) & ~index(s) & carries(n, a) & forall(d, carries(d, a) >> ((d == n) | ~window(d)))),
+    exists(
+        a, n, s, said & ~window(s) & ~index(s) & carries(n, a) & forall(d, carries(d, a) >> ((d == n) | ~window(d)))
+    ),
 )
 m.sometimes(
     "dropped and gone",

@@ -383,7 +383,7 @@ m.can_end(
 m.can_end(
     "an interrupted attempt is undone or finished",
     trigger=exists(s, left_behind),
-    goal=forall(s, (phase(s) == Phase.appended) >> ~number(s).defined),
+    goal=forall(s, number(s).defined >> committed),
     rules=["PRO-3", "CRA-2"],
     doc="A pointer that an attempt left behind does not stand in the way of later ones.",
 )

@@ -26,7 +26,11 @@ believed = m.switch(
     "classes", "computed", "declared", default="computed", doc="Whether the gate goes by the content or by its label."
 )
 expiring = m.switch(
-    "expiring", "not-retrievable", "retrievable", default="not-retrievable", doc="How it counts an original that may expire."
+    "expiring",
+    "not-retrievable",
+    "retrievable",
+    default="not-retrievable",
+    doc="How it counts an original that may expire.",
 )
 
 kind = m.rigid_fun("class_of", Span, to=Class, doc="As found in the content.")

@@ -26,7 +26,7 @@ State = m.enum(
     "pending",
     "expired",
     "gone",
-    doc="Of an assertion: a carrier has it · its copy is outstanding · its original's lifetime is over · nothing has it.",
+    doc="Held: a carrier has it. Pending: its copy is outstanding. Expired: its original's lifetime is over.",
 )
 Stage = m.enum(
     "stage",
@@ -44,10 +44,18 @@ neighbours = m.switch(
     "neighbours", "refused", "returned", default="refused", doc="Whether a value of another slot may be returned."
 )
 tombstones = m.switch(
-    "tombstones", "read", "taken-as-absent", default="read", doc="Whether what was dropped is told from what never was."
+    "tombstones",
+    "read",
+    "taken-as-absent",
+    default="read",
+    doc="Whether what was dropped is told from what never was.",
 )
 lookup = m.switch(
-    "lookup", "begins-again", "goes-on", default="begins-again", doc="What it does when the slot has changed meanwhile."
+    "lookup",
+    "begins-again",
+    "goes-on",
+    default="begins-again",
+    doc="What it does when the slot has changed meanwhile.",
 )
 
 slot = m.rigid_fun(
@@ -55,7 +63,7 @@ slot = m.rigid_fun(
     Assertion,
     to=Slot,
     given=lambda _: 0,
-    doc="What it is a value of. In finite instances all are values of one slot, and of the others nothing is ever said.",
+    doc="What it is a value of: in finite instances all of one slot, while of the others nothing is ever said.",
 )
 state = m.fun("state_of", Assertion, to=State, initial=State.unsaid)
 tombstoned = m.rel("tombstoned", Assertion, doc="Dropped on purpose; a carrier may have it a while longer.")
@@ -156,7 +164,9 @@ m.action(
     by=reader,
     doc="A lookup begins, or begins again.",
     guards=[
-        bound("nothing to go on", (stage(q) == Stage.idle) | changed(q), "a lookup that can go on need not begin again"),
+        bound(
+            "nothing to go on", (stage(q) == Stage.idle) | changed(q), "a lookup that can go on need not begin again"
+        ),
     ],
     updates=[
         stage(q).becomes(Stage.begun),
@@ -304,7 +314,9 @@ m.action(
     event="reconstitute",
     doc="It was never said.",
     guards=[
-        bound("nothing else to say", stage(q) == Stage.not_expired, "of what was never said nothing else can be said"),
+        bound(
+            "nothing else to say", stage(q) == Stage.not_expired, "of what was never said nothing else can be said"
+        ),
         safety("it was not said", ~was_said),
     ],
     updates=[answer(q).becomes(Answer.absent), stage(q).becomes(Stage.idle)],
@@ -348,9 +360,7 @@ m.transition(
 )
 m.transition(
     "unanchored means unanchored",
-    forall(
-        q, given("unanchored") >> (some_said & ~some_expired & ~some_tombstoned & ~some_pending & ~some_held)
-    ),
+    forall(q, given("unanchored") >> (some_said & ~some_expired & ~some_tombstoned & ~some_pending & ~some_held)),
     rules=["REC-2"],
 )
 m.transition(
