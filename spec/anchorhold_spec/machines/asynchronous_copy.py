@@ -40,7 +40,9 @@ resolving = m.switch(
 )
 recovery = m.switch("recovery", "present", "missing", default="present", doc="Whether anybody looks after a crash.")
 
-phase = m.fun("phase_of", Span, to=Phase, initial=Phase.appended, doc="Staged is in memory only, committed is durable.")
+phase = m.fun(
+    "phase_of", Span, to=Phase, initial=Phase.appended, doc="Staged is in memory only, committed is durable."
+)
 source = m.fun("source_of", Span, to=Source, initial=Source.held, doc="Durable.")
 mark = m.fun("mark_of", Span, to=Mark, initial=Mark.unmarked, doc="Durable, and written with the commit.")
 number = m.pfun("pointer", Span, to=Number, doc="The pointer of the span's summary. Durable.")
@@ -49,7 +51,9 @@ cold = m.pfun("cold", Number, to=Span, doc="Whose copy has landed under the numb
 queued = m.rel("queued", Span, doc="The copier has it still to do; in memory only.")
 carried = m.pfun("carried", Number, to=Span, doc="What the copier has read and is about to write; in memory only.")
 going = m.rel("going", Span, doc="The releaser has looked and is about to let the source go; in memory only.")
-told = m.fun("told", Span, to=Answer, initial=Answer.unasked, ghost=True, doc="The latest answer: its own source, another …")
+told = m.fun(
+    "told", Span, to=Answer, initial=Answer.unasked, ghost=True, doc="The latest answer: its own source, another …"
+)
 
 compactor = m.worker("compactor", writes=[phase, mark, number, issued, queued])
 copier = m.worker("copier", writes=[queued, carried, cold])
@@ -253,10 +257,7 @@ m.transition(
     forall(
         s,
         (~committed & (phase(s).next == Phase.committed))
-        >> (
-            number(s).defined
-            & (landed | ((mark(s).next == Mark.pending) & (source(s).next == Source.held)))
-        ),
+        >> (number(s).defined & (landed | ((mark(s).next == Mark.pending) & (source(s).next == Source.held)))),
     ),
     rules=["PTR-1"],
     doc="At the moment a summary commits its pointer is durable, and its copy has landed or it is declared pending.",
@@ -275,7 +276,8 @@ m.invariant(
 )
 m.transition(
     "what has landed stays",
-    forall(s, i, (cold(i) == s) >> (cold(i).next == s)) & forall(s, (committed & landed) >> (number(s).next == number(s))),
+    forall(s, i, (cold(i) == s) >> (cold(i).next == s))
+    & forall(s, (committed & landed) >> (number(s).next == number(s))),
     rules=["PTR-2"],
     doc="No step takes a copy away, puts another in its place, or turns a pointer away from it.",
 )

@@ -94,7 +94,10 @@ m.action(
     t,
     by=compactor,
     doc="The summary that is being written is to cover a turn of the snapshot.",
-    guards=[safety("in the snapshot", seen(p, t))],
+    guards=[
+        realism("writing", writing, "whoever has taken no snapshot has nothing in it"),
+        safety("in the snapshot", seen(p, t)),
+    ],
     updates=[covers(p, t).becomes(True)],
 )
 m.action(
@@ -116,9 +119,7 @@ m.action(
         version().becomes(n),
         phase(p).becomes(Phase.committed),
         place(t).becomes(Place.covered, when=covers(p, t), each=t),
-        place(t).becomes(
-            Place.window, when=~covers(p, t) & seen(p, t) & (writing_back == "whole-window"), each=t
-        ),
+        place(t).becomes(Place.window, when=~covers(p, t) & seen(p, t) & (writing_back == "whole-window"), each=t),
         place(t).becomes(
             Place.lost,
             when=~covers(p, t) & ~seen(p, t) & (place(t) == Place.window) & (writing_back == "whole-window"),
@@ -205,8 +206,7 @@ m.action(
 
 m.invariant(
     "what was appended survives",
-    forall(t, place(t) != Place.lost)
-    & forall(t, (place(t) == Place.covered) >> exists(p, committed & covers(p, t))),
+    forall(t, place(t) != Place.lost) & forall(t, (place(t) == Place.covered) >> exists(p, committed & covers(p, t))),
     rules=["CON-1"],
     doc="A turn that arrived is raw in the window or under a summary there, unless the caller has withdrawn it.",
 )

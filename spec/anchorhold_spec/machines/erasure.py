@@ -43,7 +43,7 @@ agent = m.worker("agent", writes=[state, holds])
 compactor = m.worker("compactor", writes=[phase, holds, says, lists, points])
 eraser = m.worker("eraser", writes=[state, holds, says, lists, points, swept, digest])
 
-t, x, a = Turn("t"), Summary("x"), Place("a")
+t, u, x, a = Turn("t"), Turn("u"), Summary("x"), Place("a")
 
 committed = phase(x) == Phase.committed
 
@@ -80,8 +80,8 @@ m.action(
     event="stage",
     doc="The summary says it verbatim, and lists it. (The summariser may drop whatever it likes.)",
     guards=[
-        safety("open", ~committed),
-        realism("drafted", points(x, t), "a summary speaks of what it stands for"),
+        realism("open", ~committed, "a summary in effect is not added to"),
+        safety("drafted", points(x, t)),
     ],
     updates=[says(x, t).becomes(True), lists(x, t).becomes(True)],
 )
@@ -93,7 +93,6 @@ m.action(
     doc="The summary takes the place of what it stands for; the originals are in the cold store and the index.",
     guards=[
         bound("open", ~committed, "committing again changes nothing"),
-        bound("of something", exists(t, points(x, t)), "a summary of nothing replaces nothing"),
         safety("nothing of it is being forgotten", forall(t, points(x, t) >> (state(t) == State.present))),
     ],
     updates=[
@@ -125,7 +124,10 @@ m.action(
     by=eraser,
     event="forget",
     doc="A caller demands that a content be forgotten, and that is recorded.",
-    guards=[safety("present", state(t) == State.present)],
+    guards=[
+        safety("present", state(t) == State.present),
+        bound("one at a time", forall(u, state(u) != State.forgetting), "two forgets have nothing in common"),
+    ],
     updates=[state(t).becomes(State.forgetting)],
 )
 m.action(
@@ -141,9 +143,7 @@ m.action(
     ],
     updates=[
         holds(a, t).becomes(False),
-        says(x, t).becomes(
-            False, when=(a == Place.summaries) & committed & (summaries == "rewritten"), each=x
-        ),
+        says(x, t).becomes(False, when=(a == Place.summaries) & committed & (summaries == "rewritten"), each=x),
         lists(x, t).becomes(False, when=(a == Place.summaries) & committed, each=x),
         points(x, t).becomes(False, when=(a == Place.summaries) & committed, each=x),
         swept(a, t).becomes(True),
@@ -156,7 +156,6 @@ m.action(
     event="forget",
     doc="Every place has been swept: the content is erased.",
     guards=[
-        safety("forgetting", state(t) == State.forgetting),
         safety(
             "every place swept",
             forall(a, swept(a, t) | ((scope == "window-only") & ~(a == Place.window))),
@@ -240,20 +239,17 @@ m.auxiliary(
         >> (~says(x, t) & ~lists(x, t) & ~points(x, t)),
     ),
 )
-m.auxiliary("only a content that was erased leaves a digest", forall(t, ~digest(t)))
+m.auxiliary("no digest is kept", forall(t, ~digest(t)))
+m.auxiliary("a summary speaks of what it stands for", forall(x, t, (says(x, t) | lists(x, t)) >> points(x, t)))
 m.auxiliary("only what is being forgotten is swept", forall(t, a, swept(a, t) >> (state(t) == State.forgetting)))
 
 m.sometimes(
     "a content is forgotten while a summary of it is being written",
     exists(t, x, ~committed & points(x, t) & (state(t) == State.erased)),
 )
-m.sometimes(
-    "what was summarised together is forgotten in part",
-    exists(t, x, committed & points(x, t)) & exists(t, (state(t) == State.erased)),
-)
 m.may_rest(forall(t, state(t).one_of(State.present, State.erased)))
 
 m.instance("small", turns=1, summaries=1)
-m.instance("two turns", turns=2, summaries=1)
+m.instance("two turns", large=True, turns=2, summaries=1)
 
 machine = m.build()

@@ -29,7 +29,11 @@ coverage = m.switch(
     "coverage", "by-identity", "by-count", default="by-identity", doc="How it is settled what leaves the window."
 )
 pointers = m.switch(
-    "pointers", "flattened", "chained", default="flattened", doc="Whether a summary leads to originals or to carriers."
+    "pointers",
+    "flattened",
+    "chained",
+    default="flattened",
+    doc="Whether a summary leads to originals or to carriers.",
 )
 reader = m.switch(
     "reader", "sees-all", "keyhole", default="sees-all", doc="Whether the summariser may get less than was declared."
@@ -116,6 +120,7 @@ m.action(
     doc="It is settled that a carrier leaves the window when the summary commits.",
     guards=[
         bound("written", phase(x) == Phase.written, "what is settled earlier is looked at again when it commits"),
+        bound("in the window", window(c), "what is not there when the summary commits keeps it from committing"),
         safety("declared", (coverage == "by-count") | declared(x, c)),
     ],
     updates=[leaving(x, c).becomes(True)],
