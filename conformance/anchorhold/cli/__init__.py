@@ -59,6 +59,12 @@ COMMANDS = (
         attribute="prove",
         help="Prove the machines of the specification, for any size.",
     ),
+    _Command(
+        name="explore",
+        module="anchorhold.cli.explore",
+        attribute="explore",
+        help="Go through every state of a machine; compute the decision tables.",
+    ),
 )
 
 

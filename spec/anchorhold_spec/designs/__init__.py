@@ -7,7 +7,7 @@ proved for every size, or has a shortest run to where it is broken. Where the tw
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from anchorhold_spec.designs import s0, s2
+from anchorhold_spec.designs import s0, s1, s2, s4
 from anchorhold_spec.designs.model import (
     Answer,
     Answers,
@@ -22,7 +22,9 @@ from anchorhold_spec.designs.model import (
     Unknown,
 )
 
-TABLES: Mapping[str, Table] = MappingProxyType({each.source: each for each in (s0.TABLE, s2.TABLE)})
+TABLES: Mapping[str, Table] = MappingProxyType(
+    {each.source: each for each in (s0.TABLE, s1.TABLE, s2.TABLE, s4.TABLE)}
+)
 """By source."""
 
 __all__ = [

@@ -84,7 +84,7 @@ def cells_of(table: Table, row: Row, *, timeout: float) -> Mapping[str, Cell]:
         elif broken:
             cells[column.rule] = min(broken, key=lambda each: len(each.trace))
         else:
-            proofs = proofs or inductive(_with_lemmas(row, known), timeout=timeout)
+            proofs = proofs or inductive(_with_lemmas(row, known), timeout=timeout, wanted=wanted - runs.keys())
             cells[column.rule] = _proved(column, names, proofs, unseen)
     return cells
 

@@ -63,6 +63,8 @@ class Table:
     columns: tuple[Column, ...]
     rows: Callable[[], Sequence[Row]]
     """Made on demand: it builds machines."""
+    heads: tuple[str, ...] | None = None
+    """Switches that have a column of their own where room is scarce; none: all of them."""
     instances: tuple[Mapping[str, int], ...] | None = None
     """Sizes at which runs to what is broken are looked for; none: the machine's small ones."""
 

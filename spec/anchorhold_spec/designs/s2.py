@@ -54,8 +54,6 @@ TABLE = Table(
         "reclaimed stays provable to the horizon, so the cell may be opened. Not durable counts as no pointer; an "
         "original that may expire before the horizon, or that is about to be deleted, as not retrievable."
     ),
-    columns=(
-        Column("EVI-1", "evidence stays", ("two cells permit it", "evidence stays to the horizon")),
-    ),
+    columns=(Column("EVI-1", "evidence stays", ("two cells permit it", "evidence stays to the horizon")),),
     rows=rows,
 )

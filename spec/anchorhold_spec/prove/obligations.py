@@ -102,7 +102,9 @@ class Prover:
         else:
             goal = self._encoding.formula(claim.formula, {}, self._before, after)
         guards = [self._encoding.formula(g.formula, environment, self._before) for g in action.guards]
-        return self._decide(action.name, claim, [*inside, *guards, z3.Not(goal)], action, without=without, explain=explain)
+        return self._decide(
+            action.name, claim, [*inside, *guards, z3.Not(goal)], action, without=without, explain=explain
+        )
 
     def _decide(
         self,
