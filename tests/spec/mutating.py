@@ -107,6 +107,7 @@ def drive(machine: Machine, *, examples: int, sizes: Mapping[str, int] | None = 
         deadline=None,
         database=None,
         derandomize=True,
+        report_multiple_bugs=False,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )

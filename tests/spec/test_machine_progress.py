@@ -21,9 +21,15 @@ MUTATIONS = {
     "PRO-1: say that a span stays which could go": without_guard("report", "unreadable"),
     "PRO-1: leave before the commit": without_guard("leave", "committed"),
     "PRO-1: summarise what cannot be read": without_guard("write", "readable"),
-    "CRA-1: remove the span and not say that it is replaced": without_update("leave", "stage_of"),
+    "PRO-1: give back what another has taken": without_guard("report", "its own"),
+    "CRA-1: acknowledge a span and keep nothing": without_update("append", "in_window"),
     "CRA-3: append what is there already": without_guard("append", "new"),
 }
+DEEP = {
+    "PRO-1: summarise what cannot be read",
+    "PRO-1: leave before the commit",
+}
+"""Too many steps away for a random walk to be sure to meet it."""
 UNDER_THE_WATERMARK, INTERRUPTED = MACHINE.progress
 TWO_WORKERS = MACHINE.instances["two workers"]
 
@@ -49,7 +55,7 @@ def test_a_mutation_is_refuted_by_explore(mutation):
     assert_refuted_by_explore(MACHINE, MUTATIONS[mutation])
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS)
+@pytest.mark.parametrize("mutation", [each for each in MUTATIONS if each not in DEEP])
 def test_a_mutation_is_refuted_by_hypothesis(mutation):
     assert_refuted_by_hypothesis(MACHINE, MUTATIONS[mutation], {"spans": 1, "workers": 1})
 

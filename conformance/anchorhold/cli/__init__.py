@@ -63,7 +63,13 @@ COMMANDS = (
         name="explore",
         module="anchorhold.cli.explore",
         attribute="explore",
-        help="Go through every state of a machine; compute the decision tables.",
+        help="Explore every interleaving of a machine; compute the decision tables.",
+    ),
+    _Command(
+        name="simulate",
+        module="anchorhold.cli.simulate",
+        attribute="app",
+        help="Simulate how often a race loses what a design promises to keep.",
     ),
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 from anchorhold_spec.designs.model import Claim, Column, Lemma, Row, Table
-from anchorhold_spec.language import exists, forall
+from anchorhold_spec.language.walk import fold
 from anchorhold_spec.machines import write_order
 
 _DEFAULTS = {
@@ -84,7 +84,8 @@ def rows() -> Sequence[Row]:
 
 def _row(switches: Mapping[str, str]) -> Row:
     machine = write_order.machine.with_switches(**switches).with_defaults()
-    return Row(switches, machine, _claims(switches), _because(switches), _LEMMAS)
+    lemmas = tuple(Lemma(each.name, fold(each.formula, switches)) for each in write_order.lemmas)
+    return Row(switches, machine, _claims(switches), _because(switches), lemmas)
 
 
 def _claims(switches: Mapping[str, str]) -> dict[str, tuple[Claim, str]]:
@@ -113,48 +114,6 @@ def _because(switches: Mapping[str, str]) -> dict[str, str]:
         return dict.fromkeys(("EPO-1", "REC-1"), _FAMILY)
     return {}
 
-
-def _lemmas() -> tuple[Lemma, ...]:
-    """What may be needed to prove a rule in a design; where a lemma does not hold it is not used."""
-    w = write_order
-    s, t, k = w.s, w.t, w.k
-    in_place = exists(k, (w.home(s) == k) & (w.slot(k) == s))
-    return (
-        Lemma("a horizon is that of a committed summary", forall(s, w.over(s) >> w.committed)),
-        Lemma("no horizon ends", forall(s, ~w.over(s))),
-        Lemma("there are no copies", forall(s, ~w.cold(s))),
-        Lemma("what is pointed at was copied", forall(s, w.pointed(s) >> w.cold(s))),
-        Lemma("what was copied is pointed at", forall(s, w.cold(s) >> w.pointed(s))),
-        Lemma(
-            "what has begun without a pointer is in its place",
-            forall(s, ((w.phase(s) == w.Phase.begun) & ~w.pointed(s)) >> in_place),
-        ),
-        Lemma(
-            "what is about to go is committed or copied",
-            forall(s, k, (w.marked(k) & (w.slot(k) == s)) >> (w.committed | w.cold(s))),
-        ),
-        Lemma("a home has an epoch", forall(s, w.home(s).defined >> w.born(s).defined)),
-        Lemma(
-            "the same epoch is the same span",
-            forall(s, t, k, ((w.home(s) == k) & (w.born(s) == w.epoch(k)) & (w.slot(k) == t)) >> (s == t)),
-        ),
-        Lemma("a key is one span's", forall(s, t, k, ((w.home(s) == k) & (w.slot(k) == t)) >> (s == t))),
-        Lemma(
-            "what is about to go is not pointed at",
-            forall(
-                s,
-                k,
-                (w.marked(k) & (w.slot(k) == s)) >> (w.committed & (~w.pointed(s) | w.cold(s) | w.over(s))),
-            ),
-        ),
-        Lemma(
-            "what is pointed at is in its place",
-            forall(s, (w.committed & w.pointed(s) & ~w.cold(s) & ~w.over(s)) >> in_place),
-        ),
-    )
-
-
-_LEMMAS = _lemmas()
 
 TABLE = Table(
     source="S4",

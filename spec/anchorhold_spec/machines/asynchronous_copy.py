@@ -2,9 +2,9 @@
 
 What the commit waits for is only the number, which is cheap. So a summary is committed while the original may be
 nowhere but in its source: it is marked `pending` until a reconciler has seen that the copy landed, and the source is
-held that long. Every span is in the window from the start. Copying goes on in memory, and a crash forgets what was queued and what was being written; recovery
-queues it again. If the source is damaged before its copy has landed the copy can no longer be made, and the summary is
-declared unresolvable: pending ends in any case.
+held that long. Every span is in the window from the start. Copying goes on in memory, and a crash forgets what was
+queued and what was being written; recovery queues it again. If the source is damaged before its copy has landed the
+copy can no longer be made, and the summary is declared unresolvable: pending ends in any case.
 
 What this machine leaves out: the horizon and deletions from the cold store (see `pointer-before-commit`), forgetting
 (see `erasure`), and that a summary covers several spans (see `generations`). A copy is either there or not; whether

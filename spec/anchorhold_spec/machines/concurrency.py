@@ -1,15 +1,15 @@
 """Concurrency: turns arrive, other compactions commit, and the caller clears, while a summary is being written.
 
-A compaction takes a snapshot of the window and remembers the window's version; it chooses what its summary is to cover
-and writes the summary, which takes long. Its commit takes effect only if the version is still the same, and replaces
-what it covers and nothing else. Everything that takes something out of the window makes a new version: another
-commit, and clear, forget and rewind, which are one step here that withdraws turns: all of them, one, or one and all
-later ones. A turn that is appended makes none, for a commit leaves alone what it does not cover.
+A compaction takes a snapshot of the window and remembers the window's version; it chooses what its summary is to
+cover and writes the summary, which takes long. Its commit takes effect only if the version is still the same, and
+replaces what it covers and nothing else. Everything that takes something out of the window makes a new version:
+another commit, and clear, forget and rewind, which are one step here that withdraws turns: all of them, one, or one
+and all later ones. A turn that is appended makes none, for a commit leaves alone what it does not cover.
 
 A summary that covers a withdrawn turn goes with it, and the other turns that it covers are in the window again, raw.
-What this machine leaves out: that originals can be had again for that (see `pointer-before-commit`), the copies that a
-forgotten content has elsewhere (see `erasure`), summaries of summaries (see `generations`), and the order within the
-window: a turn keeps its place in it or is out of it.
+What this machine leaves out: that originals can be had again for that (see `pointer-before-commit`), the copies that
+a forgotten content has elsewhere (see `erasure`), summaries of summaries (see `generations`), and the order within
+the window: a turn keeps its place in it or is out of it.
 """
 
 from anchorhold_spec.language import MachineBuilder, bound, exists, forall, realism, safety, succ
@@ -181,6 +181,7 @@ m.action(
     event="clear",
     doc="The caller withdraws everything.",
     guards=[
+        bound("something there", exists(u, there), "withdrawing nothing changes nothing"),
         safety("this version", version() == v),
         safety("next version", succ(v, n)),
     ],

@@ -191,7 +191,7 @@ m.invariant(
     )
     & forall(t, x, ((state(t) == State.erased) & committed) >> (~says(x, t) & ~lists(x, t) & ~points(x, t))),
     rules=["ERA-1"],
-    doc="Not in window, index, cold store or logs, not in the text, manifest or pointers of a summary, not as a digest.",
+    doc="Not in window, index, cold store or logs; not in a summary's text, manifest or pointers; not as a digest.",
 )
 m.transition(
     "a forget is not taken back",

@@ -1,16 +1,16 @@
 """Index: raw spans that leave the window keep an entry of their own, and `lossless` is said only while they do.
 
 A span leaves the window with an entry in the retrieval index, under a key that is given out once. Later passes draw
-their spans differently, so that a coarser span may lie over earlier ones; it gets an entry of its own and the earlier
-ones stay. A pass that would move an entry to another key halts and says which entry. Compactions are counted, and
-before a period is over an audit has to fetch a span that has left the window. The world may damage an entry; whoever
-fetches it finds out, and the status is degraded until the entry is repaired. While it is, nothing more leaves the
-window, unless a caller has accepted the loss, which is on record.
+their spans differently, so that a coarser span may lie over earlier ones; it gets an entry of its own and the
+earlier ones stay. A pass that would move an entry to another key halts and says which entry. Compactions are
+counted, and before a period is over an audit has to fetch a span that has left the window. The world may damage an
+entry; whoever fetches it finds out, and the status is degraded until the entry is repaired. While it is, nothing
+more leaves the window, unless a caller has accepted the loss, which is on record.
 
 What this machine leaves out: which fact is pinned and that it comes back verbatim (an entry holds the right span or
-it does not), the number 500 (here: any period), and why a status is degraded beyond which entry it was. The lifetime of
-entries is one step that may come at any moment. That equal texts stay different spans needs spans with equal texts:
-texts are given data, and any spans may share one.
+it does not), the number 500 (here: any period), and why a status is degraded beyond which entry it was. The lifetime
+of entries is one step that may come at any moment. That equal texts stay different spans needs spans with equal
+texts: texts are given data, and any spans may share one.
 """
 
 from anchorhold_spec.language import MachineBuilder, bound, exists, forall, realism, safety, succ
@@ -257,7 +257,7 @@ m.invariant(
     & (lossless >> (since() <= period()))
     & forall(s, (lossless & owed) >> exists(k, (key(s) == k) & (entry(k) == s))),
     rules=["RET-1"],
-    doc="It is reported only while entries stay under their spans' keys to the horizon, audited, nothing known missing.",
+    doc="It is reported only while entries stay under their spans' keys to the horizon, audited, none known missing.",
 )
 m.invariant(
     "audited within the period",
