@@ -59,6 +59,18 @@ COMMANDS = (
         attribute="prove",
         help="Prove the machines of the specification, for any size.",
     ),
+    _Command(
+        name="explore",
+        module="anchorhold.cli.explore",
+        attribute="explore",
+        help="Explore every interleaving of a machine at a finite size.",
+    ),
+    _Command(
+        name="simulate",
+        module="anchorhold.cli.simulate",
+        attribute="app",
+        help="Simulate how often a race loses what a design promises to keep.",
+    ),
 )
 
 

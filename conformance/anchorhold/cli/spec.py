@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from anchorhold.cli.spec_export import export
 from anchorhold_spec.catalogue import FAMILIES, LEVELS, RULES, Level, Rule, near
 
 app = typer.Typer(
@@ -21,6 +22,9 @@ app = typer.Typer(
 _WIDTH = 100
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+
+
+app.command("export")(export)
 
 
 @app.command("list")

@@ -1,0 +1,70 @@
+"""`anchorhold simulate race`: table, JSON and page tell the same; what cannot be run is refused with the cure."""
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+from typer.testing import CliRunner
+
+from anchorhold.cli.simulate import app
+from anchorhold_spec.simulate import DESIGNS
+
+SMALL = ["race", "--commits", "40", "--seeds", "2", "--rates", "20,2,60"]
+
+
+@pytest.fixture(scope="module")
+def document():
+    return json.loads(CliRunner().invoke(app, [*SMALL, "--json"]).stdout)
+
+
+def test_the_document_has_every_design_at_every_rate_and_where_parameters_come_from(document):
+    cells = {(cell["design"], cell["evictions_per_minute"]) for cell in document["cells"]}
+
+    assert cells == {(design.name, rate) for design in DESIGNS for rate in (2, 20, 60)}
+    assert all(cell["committed"] == 80 for cell in document["cells"])
+    assert document["reported_by_source"] == {"source": "S4", "low": 0.003, "high": 0.011}
+    assert document["provenance"]["compaction interval"].startswith("40 to 90 s: S4")
+    assert {each["victims"] for each in document["policies"]} == {"summarised", "oldest", "random"}
+
+
+def test_the_same_seed_gives_the_same_document(document):
+    assert json.loads(CliRunner().invoke(app, [*SMALL, "--json", "--seed", "1"]).stdout) == document
+    assert json.loads(CliRunner().invoke(app, [*SMALL, "--json", "--seed", "9"]).stdout) != document
+
+
+def test_the_page_is_self_contained_and_says_what_the_table_says(tmp_path, document):
+    where = tmp_path / "race.html"
+    result = CliRunner().invoke(app, [*SMALL, "--html", str(where)])
+    assert result.exit_code == 0
+
+    page = where.read_text(encoding="utf-8")
+    fetched = []
+
+    class Fetches(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            fetched.extend(value for name, value in attrs if name in ("src", "href", "srcset"))
+
+    Fetches().feed(page)
+    assert not fetched
+    assert "<script" not in page
+    assert page.count("<polyline") == 2 * len(DESIGNS)
+    for line in document["findings"]:
+        assert line.replace("'", "&#39;") in page
+        assert "".join(line.split()) in "".join(result.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--rates", "fast"], "--rates takes numbers with commas between them, not 'fast'"),
+        (["--rates", "0"], "greater than 0"),
+        (["--victims", "newest"], "--victims is one of summarised, oldest, random, not 'newest'"),
+        (["--persist", "-1"], "persist_median must be more than 0"),
+        (["--html", "/nowhere/at/all.html"], "the page cannot be written"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(options, said):
+    result = CliRunner().invoke(app, ["race", "--commits", "1", "--seeds", "2", *options])
+
+    assert result.exit_code == 2
+    assert said in result.stderr
