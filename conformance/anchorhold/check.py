@@ -4,6 +4,7 @@ Scenarios are played one after another on compactors that `anchorhold.load` make
 rule that fails the smallest failing history is played again, shortened, and kept as a file for `anchorhold replay`.
 """
 
+import difflib
 import shlex
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,20 +18,36 @@ from anchorhold.checkers.tally import RuleChecker
 from anchorhold.compactor import OPERATIONS_OF, Description, Mechanism, OperationError, Reply, Settings, Shown
 from anchorhold.errors import AdapterError
 from anchorhold.history import EventType, write_history
+from anchorhold.level import NOT_ASKED
 from anchorhold.load import Loaded
 from anchorhold.planting import Planter
 from anchorhold.progress import Progress, Silent
 from anchorhold.result import FailureResult, Result, failure, result
 from anchorhold.run import could_not_open, play
-from anchorhold.scenarios import ASKED_FOR, BUDGETS, Effort, Plan, Scenario, scenarios
+from anchorhold.scenarios import ASKED_FOR, BUDGETS, DIRECTED, Effort, Plan, Scenario, scenarios
 from anchorhold.shrink import Attempt, Enough, Failing, cut, shrink
 from anchorhold.verdict import Checker, Failure, History, Judgement, Verdict, VerdictKind, decide
 from anchorhold.workload import Workload
 
 AGAIN = 3
-"""How often a failing workload is played again before it counts as one that fails only at times."""
+"""How often a failing workload is played again: before it counts as one that fails only at times, and to confirm the
+shortest one."""
+NOTHING_PLAYED = "nothing was played: the compactor does not offer what the scenarios asked for need"
 TROUBLE = 2
 """Adapter errors after which shortening a workload is given up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replays:
+    """What came of playing a failing history again."""
+
+    failed: int
+    played: int
+
+    @property
+    def always(self) -> bool:
+        """Whether it failed whenever it was played, and was played."""
+        return 0 < self.played == self.failed
 
 
 @dataclass(slots=True)
@@ -69,6 +86,7 @@ class _Run:
     def __init__(self, loaded: Loaded, *, seed: int, effort: Effort, progress: Progress) -> None:
         self.description: Description = loaded.describe()
         self.summarised = False
+        self.played = 0
         self._loaded = loaded
         self._seed = seed
         self._effort = effort
@@ -79,7 +97,10 @@ class _Run:
         """Play every scenario that may say something of the wanted rules, or those that are named, and judge it."""
         taken = self._settings()
         every = list(self._scenarios())
-        chosen = _serving(every, wanted) if named is None else [(s, seed) for s, seed in every if s.name in named]
+        chosen = _serving(every, wanted) if named is None else self._named(every, named)
+        if not found:
+            # There is nobody to judge what would be played.
+            chosen = []
         self._progress.started(self._loaded.target, self.description.version, len(chosen))
         for number, (scenario, seed) in enumerate(chosen, start=1):
             self._progress.playing(number, scenario.name)
@@ -90,6 +111,7 @@ class _Run:
                 tokens=tuple(self._tokens),
             )
             history = self.play(scenario.workload(plan))
+            self.played += 1
             self._learn(history)
             judgements = judge([each.checker for each in found], history)
             for each, judgement in zip(found, judgements, strict=True):
@@ -98,18 +120,26 @@ class _Run:
                 if judgement.failures and not known:
                     self._progress.failed(each.checker.rule, judgement.failures[0].sentence)
 
+    def _named(self, every: Sequence[tuple[Scenario, str]], named: Collection[str]) -> list[tuple[Scenario, str]]:
+        """The scenarios of these names. One that this compactor cannot play is known, and not among them."""
+        known = dict.fromkeys([*(scenario.name for scenario, _ in every), *(scenario.name for scenario in DIRECTED)])
+        for name in named:
+            if name not in known:
+                raise UnknownScenario(name, tuple(known))
+        return [(scenario, seed) for scenario, seed in every if scenario.name in named]
+
     def play(self, workload: Workload) -> History:
         """Play one workload on a fresh compactor."""
         return play(
             self._loaded.make(),
             workload,
             description=self.description,
-            location=self._loaded.target,
+            location=self._loaded.location,
             seed=self._seed,
         )
 
-    def shortest(self, one: _Found, others: Sequence[_Found]) -> tuple[Failing, bool]:
-        """The shortest failing history that was found, and whether it fails whenever it is played.
+    def shortest(self, one: _Found, others: Sequence[_Found]) -> tuple[Failing, Replays]:
+        """The shortest failing history that was found, and how often it fails when it is played again.
 
         `others`: rules that failed too. Whatever is played for the one is judged by them as well, so that each starts
         from the smallest history in which it was ever seen to fail: playing is what takes time.
@@ -140,14 +170,31 @@ class _Run:
         if again is None:
             short = cut(failing)
             failures = one.checker.judge(short).failures
-            return (Failing(history=short, failure=failures[0]) if failures else failing), False
+            never = Replays(failed=0, played=1 + AGAIN)
+            return (Failing(history=short, failure=failures[0]) if failures else failing), never
         shrunk = shrink(
             again,
             attempt=attempt,
             runs=runs,
             tried=lambda run, steps: self._progress.shrinking(one.checker.rule, run, runs, steps),
         )
-        return shrunk.failing, True
+        replays = self._replayed(shrunk.failing, attempt)
+        if replays.always:
+            return shrunk.failing, replays
+        # Shortened by single runs, something that fails at times may be left of what fails always.
+        whole = self._replayed(again, attempt)
+        return (again, whole) if whole.always else (shrunk.failing, replays)
+
+    def _replayed(self, failing: Failing, attempt: Attempt) -> Replays:
+        """Play a failing history again, each time in a fresh instance."""
+        failed = played = 0
+        try:
+            for _ in range(AGAIN):
+                failed += attempt(failing.workload) is not None
+                played += 1
+        except Enough:
+            pass
+        return Replays(failed=failed, played=played)
 
     def _again(self, failing: Failing, attempt: Attempt) -> Failing | None:
         """The failure, seen once more: up to the step at which it showed, or else in full, and a few times."""
@@ -183,6 +230,15 @@ class _Run:
                 self._tokens.update((pointer["token"], None) for pointer in event.value)
 
 
+class UnknownScenario(ValueError):  # noqa: N818 - says what it is about
+    """A scenario was asked for that does not exist: with this compactor's crash points, and this effort."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        close = difflib.get_close_matches(name, known, n=1)
+        guess = f"did you mean {close[0]}? " if close else ""
+        super().__init__(f"no scenario is called {name!r}: {guess}there are {', '.join(known)}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
     """What a check came to."""
@@ -207,7 +263,8 @@ def check(
 
     `rules`: only these are judged, and the others are untested. `named`: only the scenarios of these names are
     played; a verdict then says no more than they can show. Raises `AdapterError` where the adapter does not
-    work: there is then no verdict on anything. Raises `OSError` where a history cannot be written.
+    work: there is then no verdict on anything. Raises `UnknownScenario` where no scenario of a name exists, and
+    `OSError` where a history cannot be written.
     """
     begun = time.monotonic()
     listener = progress or Silent()
@@ -220,12 +277,16 @@ def check(
     kept: dict[str, History] = {}
     broken = [each for each in found if each.smallest is not None]
     for each in found:
-        verdict = decide(each.checker, present=present, hidden=run.description.hidden, judgements=each.judgements)
+        verdict = (
+            decide(each.checker, present=present, hidden=run.description.hidden, judgements=each.judgements)
+            if run.played
+            else Verdict(rule=each.checker.rule, kind=VerdictKind.INCONCLUSIVE, reason=NOTHING_PLAYED, triggered=0)
+        )
         if each.smallest is not None:
             broken.remove(each)
-            shortest, always = run.shortest(each, broken)
-            shown = _told(shortest.failure, each.judgements, always=always)
-            entry, history = _keep(shortest.history, shown, histories)
+            shortest, replays = run.shortest(each, broken)
+            shown = _told(shortest.failure, each.judgements, replays)
+            entry, history = _keep(shortest.history, shown, histories, anywhere=loaded.anywhere)
             failures.append(entry)
             kept[entry.history] = history
             verdict = replace(verdict, reason=shown.sentence)
@@ -269,30 +330,40 @@ def _serving(every: Iterable[tuple[Scenario, str]], wanted: Collection[str] | No
 def _left_out(checkers: Sequence[Checker], rules: Collection[str] | None) -> list[Verdict]:
     """Rules that have a checker and were not asked for: untested too, for another reason."""
     return [
-        Verdict(rule=c.rule, kind=VerdictKind.UNTESTED, reason="this run was asked for other rules", triggered=0)
+        Verdict(rule=c.rule, kind=VerdictKind.UNTESTED, reason=NOT_ASKED, triggered=0)
         for c in checkers
         if rules is not None and c.rule not in rules
     ]
 
 
-def _told(shown: Failure, judgements: Sequence[Judgement], *, always: bool) -> Failure:
+def _told(shown: Failure, judgements: Sequence[Judgement], replays: Replays) -> Failure:
     """The failure as it is reported; that it does not happen every time is part of it."""
-    if always:
+    if replays.always:
         return shown
     times = sum(1 for judgement in judgements if judgement.failures)
     return replace(
         shown,
-        sentence=f"{shown.sentence} (Not every time: it was seen in {times} of {len(judgements)} histories, and not "
-        f"when the same workload was played {AGAIN} times more.)",
+        sentence=f"{shown.sentence} (Not every time: it was seen in {times} of {len(judgements)} histories, and in "
+        f"{replays.failed} of {replays.played} replays of this one, each in a fresh instance.)",
     )
 
 
-def _keep(history: History, shown: Failure, directory: Path) -> tuple[FailureResult, History]:
+def _keep(history: History, shown: Failure, directory: Path, *, anywhere: bool) -> tuple[FailureResult, History]:
     """Write the history down as the counterexample to the rule."""
     path = directory / f"{shown.rule}.jsonl"
     named = History(header=msgspec.structs.replace(history.header, rule=shown.rule), events=history.events)
     write_history(path, named.header, named.events)
-    return failure(shown, history=str(path), replay=f"anchorhold replay {shlex.quote(str(path))}"), named
+    return failure(shown, history=str(path), replay=_replay(path, anywhere=anywhere)), named
+
+
+def _replay(path: Path, *, anywhere: bool) -> str:
+    """The command that plays a history again, from whatever directory it is given in.
+
+    What a program or a module is given by cannot be told from the words of the command line: it is run where the
+    check was run.
+    """
+    command = f"anchorhold replay {shlex.quote(str(path.absolute()))}"
+    return command if anywhere else f"cd {shlex.quote(str(Path.cwd()))} && {command}"
 
 
 def _unused(shown: Shown) -> Reply:

@@ -1,6 +1,6 @@
 """From the verdicts on the rules to the level that is reached, and to the command's exit status. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -11,6 +11,8 @@ HELD = frozenset({VerdictKind.PASS, VerdictKind.VACUOUS})
 """Verdicts that count as held. Every other one blocks each level that demands the rule."""
 
 NO_CHECKER = "the suite has no checker for it yet"
+NOT_ASKED = "this run was asked for other rules"
+"""Why a rule is untested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +38,13 @@ class ExitStatus(IntEnum):
     """What `anchorhold check` ends with."""
 
     HELD = 0
-    """No rule failed, and the level that was asked for (if one was) is reached."""
+    """No rule failed, at least one was seen to hold, and every rule and the level that were asked for are held."""
     FAILED = 1
     """A rule failed."""
     ERROR = 2
     """Wrong usage, or the adapter did not work: there are no verdicts."""
     BLOCKED = 3
-    """No rule failed, but the level that was asked for is not reached."""
+    """No rule failed, but a level or a rule that was asked for is not held, or nothing was judged at all."""
 
 
 def every_rule(verdicts: Iterable[Verdict]) -> dict[str, Verdict]:
@@ -85,9 +87,16 @@ def standing(verdicts: Mapping[str, Verdict], *, irreversible: str | None = None
 
 
 def exit_status(
-    verdicts: Mapping[str, Verdict], *, asked: int | None = None, irreversible: str | None = None
+    verdicts: Mapping[str, Verdict],
+    *,
+    asked: int | None = None,
+    rules: Collection[str] = (),
+    irreversible: str | None = None,
 ) -> ExitStatus:
-    """What a run that came to verdicts ends with. `asked`: the level that was asked for, 1 to 5.
+    """What a run that came to verdicts ends with.
+
+    `asked`: the level that was asked for, 1 to 5. `rules`: ids of the rules that were asked for, each of which has to
+    be held. A run in which no rule passed has judged nothing, and is never `HELD`.
 
     Never `ERROR`: a run that ends with an error has no verdicts to weigh. Raises ValueError for a level that does
     not exist.
@@ -98,5 +107,10 @@ def exit_status(
     if any(verdict.kind is VerdictKind.FAIL for verdict in verdicts.values()):
         return ExitStatus.FAILED
     if asked is not None and not where.reaches(asked):
+        return ExitStatus.BLOCKED
+    if any(rule not in verdicts or verdicts[rule].kind not in HELD for rule in rules):
+        return ExitStatus.BLOCKED
+    # What was named may be all vacuous, and that is an answer; without a name, nothing but that is none.
+    if not rules and not any(verdict.kind is VerdictKind.PASS for verdict in verdicts.values()):
         return ExitStatus.BLOCKED
     return ExitStatus.HELD

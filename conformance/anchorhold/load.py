@@ -42,6 +42,10 @@ class Loaded(ABC):
     def __init__(self, target: str) -> None:
         self.target = target
         """What was asked for, as it was given."""
+        self.location = target
+        """The same, so that it can be found from another working directory too, where `anywhere` says that it can."""
+        self.anywhere = False
+        """Whether `location` means the same in every working directory. Programs and modules are looked for in it."""
 
     @abstractmethod
     def make(self) -> Operations:
@@ -144,17 +148,29 @@ def load(target: str, *, limits: Limits | None = None, reuse: bool = True) -> Lo
         return _LoadedProgram(target, _command(target), limits=limits or Limits(), reuse=reuse)
     if target == "reference" or ":" in target:
         where = REFERENCE if target == "reference" else target
-        return _LoadedClass(target, _class(where), seconds=(limits or Limits()).call)
+        loaded: Loaded = _LoadedClass(target, _class(where), seconds=(limits or Limits()).call)
+        loaded.location, loaded.anywhere = _anywhere(target)
+        return loaded
     entry = _named(target)
     # The name is one that ships and is not the reference: it is a program.
     assert entry.program is not None
-    return _LoadedProgram(
+    program = _LoadedProgram(
         target,
         _uv_command(entry.program),
         limits=limits or Limits(start=_ENVIRONMENT_START),
         reuse=reuse,
         environment=_clean_environment(),
     )
+    program.anywhere = True
+    return program
+
+
+def _anywhere(target: str) -> tuple[str, bool]:
+    """A class's location, with the path of its file made absolute, and whether it can be found from anywhere."""
+    where, _, attribute = target.rpartition(":")
+    if where.endswith(".py"):
+        return f"{Path(where).resolve()}:{attribute}", True
+    return target, target == "reference"
 
 
 def _command(target: str) -> list[str]:

@@ -8,6 +8,11 @@ Everything comes from one seed. A statement is a single sentence of one of the f
 
 so that a compactor that computes manifests has something that it can compute, and no value, name or sentence is used
 twice unless a scenario asks for it.
+
+Beside the statements there are *loose* facts, as transcripts are full of them: a path, number, time or name in the
+middle of a sentence, words that somebody is quoted with, a row of a table, a JSON object, an argument of a tool call.
+They have no slot that could be asked for, only a literal: whoever keeps nothing but sentences of the forms above
+loses them.
 """
 
 import json
@@ -17,6 +22,9 @@ from dataclasses import replace
 
 from anchorhold.workload import Append
 from anchorhold_spec.vocabulary import Fact, ToolCall, Turn
+
+ARGUMENT = "argument"
+"""Kind of a fact that stands in the arguments of a tool call, and nowhere else."""
 
 EPOCH = 1_790_000_000.0
 """The suite's clock starts here: some day in 2026, so that times look like times."""
@@ -45,6 +53,13 @@ NUMBER_ATTRIBUTES = ("memory limit", "request timeout", "queue bound", "rate lim
 IDENTIFIER_ATTRIBUTES = ("build tag", "lease id", "ticket", "image digest", "owner token")
 PORT_ATTRIBUTES = ("listen port", "admin port", "metrics port")
 NEGATED_ATTRIBUTES = ("rollback", "failover", "approval", "migration", "backup")
+ATTRIBUTES = (
+    *PATH_ATTRIBUTES,
+    *NUMBER_ATTRIBUTES,
+    *IDENTIFIER_ATTRIBUTES,
+    *PORT_ATTRIBUTES,
+    *NEGATED_ATTRIBUTES,
+)
 
 ASIDES = (
     "Let me know if anything looks off from your side.",
@@ -88,6 +103,21 @@ WORDS = (
     "amber", "birch", "cobalt", "dune", "ember", "fern", "garnet", "hazel", "indigo", "juniper", "kelp", "larch",
     "maple", "nettle", "ochre", "pine", "quartz", "rowan", "sable", "teal", "umber", "violet", "willow", "yarrow",
 )  # fmt: skip
+LOOSE = {
+    "path": "Somebody had left the dump under {} before the restart.",
+    "number": "It took a good {} until the first shard answered again.",
+    "timestamp": "The page came in at {}, and a second one shortly after.",
+    "quotation": '{who} wrote: "{}", and left it at that.',
+    "entity": "After some digging {} turned out to be where the reconnects come from.",
+    "identifier": '{{"lease": "{}", "holder": "{who}", "renewals": {count}}}',
+    "row": "| {who} | {} | {word} |",
+}
+"""Ways of saying something outside the forms, each with the kind of its literal, which stands at `{}`.
+
+A row's literal is a number. JSON and rows stand on a line of their own.
+"""
+ARGUMENTS = {"path": "path", "since": "timestamp", "lease": "identifier", "command": "command", "filter": "number"}
+"""Names of tool arguments, and what they hold."""
 TOOLS = ("inspect", "read_log", "query_metrics", "list_jobs")
 KINDS = ("path", "number", "identifier", "port", "negation")
 
@@ -99,6 +129,8 @@ class Planter:
         self._random = random.Random(f"anchorhold:{seed}")  # noqa: S311 - not for secrets: replayable on purpose
         self._turns = 0
         self._calls = 0
+        self._loose = 0
+        self._arguments = 0
         self._used: set[str] = set()
 
     # Facts
@@ -110,6 +142,33 @@ class Planter:
         attribute = attribute or self._attribute(kind)
         value = self._fresh(lambda: self._value(kind))
         return statement(kind, subject=subject, attribute=attribute, value=value, form=self._random.randrange(2))
+
+    def loose(self, kind: str | None = None) -> Fact:
+        """A fact outside the forms; `kind` is a key of `LOOSE`, or each of them in turn."""
+        if kind is None:
+            kind = list(LOOSE)[self._loose % len(LOOSE)]
+            self._loose += 1
+        value_kind = "number" if kind == "row" else kind
+        literal = self._fresh(lambda: self._value(value_kind))
+        text = LOOSE[kind].format(
+            literal,
+            who=self._random.choice(PEOPLE),
+            word=self._random.choice(WORDS),
+            count=self._random.randrange(2, 90),
+        )
+        return Fact(text=text, literal=literal, kind=value_kind)
+
+    def argument(self, name: str | None = None) -> Fact:
+        """A fact that only an argument of a tool call holds; `name` is a key of `ARGUMENTS`. See `call`."""
+        if name is None:
+            name = list(ARGUMENTS)[self._arguments % len(ARGUMENTS)]
+            self._arguments += 1
+        literal = self._fresh(lambda: self._value(ARGUMENTS[name]))
+        return Fact(text=json.dumps({name: literal})[1:-1], literal=literal, kind="argument")
+
+    def loose_facts(self, count: int) -> tuple[Fact, ...]:
+        """Facts outside the forms: each kind in turn, and one of a tool call's arguments among them."""
+        return (*(self.loose() for _ in range(count - 1)), *(self.argument() for _ in range(min(1, count))))
 
     def again(self, fact: Fact) -> Fact:
         """The same slot, asserted anew with another value."""
@@ -160,6 +219,14 @@ class Planter:
             return str(number(10_240, 60_999))
         if kind == "identifier":
             return f"{pick('bdfhkmrtvz')}{number(16**6, 16**7):x}"
+        if kind == "timestamp":
+            return f"2026-{number(1, 12):02}-{number(1, 28):02}T{number(24):02}:{number(60):02}:{number(60):02}Z"
+        if kind == "quotation":
+            return f"keep the {pick(WORDS)} {pick(PARTS)} cold until round {number(100, 9999)}"
+        if kind == "entity":
+            return f"{pick(SERVICES)}-{pick(PARTS)}-{number(100, 999)}"
+        if kind == "command":
+            return f"tail -n {number(101, 999)} /{pick(PLACES)}/{pick(SERVICES)}{number(100, 999)}.log"
         return f"owned by {pick(PEOPLE)} since round {number(100, 999)}"
 
     def _fresh(self, make: Callable[[], str]) -> str:
@@ -184,23 +251,36 @@ class Planter:
             parts.insert(self._random.randrange(1, len(parts) + 1), asides.pop())
         # A note of the turn's own makes its text unlike every other, so that one can be told from another.
         parts.append(f"(note {self._note()})")
-        return self.utter(" ".join(parts), *facts, speaker=speaker)
+        return self.utter(_join(parts), *facts, speaker=speaker)
 
     def utter(self, text: str, *facts: Fact, speaker: str = "user") -> Append:
         """One turn with exactly this text."""
         return Append(turn=self._turn(speaker, text=text), facts=facts)
 
     def call(self, *facts: Fact, size: int = 160) -> tuple[Append, Append]:
-        """A tool call, and its result, which asserts these facts."""
+        """A tool call, and its result, which asserts these facts; the call's arguments hold those of kind `argument`.
+
+        Every other call is all that its turn says, and has no text beside it. Raises `ValueError` where two facts
+        are values of the same argument.
+        """
+        given = [fact for fact in facts if fact.kind == ARGUMENT]
+        facts = tuple(fact for fact in facts if fact.kind != ARGUMENT)
+        values: dict[str, str] = {}
+        for fact in given:
+            values |= json.loads(f"{{{fact.text}}}")
+        if len(values) < len(given):
+            raise ValueError("two facts for one argument of a call: put them into two calls")
         self._calls += 1
         call_id = f"call_{self._calls:04d}"
         topic = self._random.choice(TOPICS)
-        arguments = json.dumps({"about": topic, "note": self._note(), "verbose": self._random.random() < 0.5})
+        verbose = self._random.random() < 0.5
+        arguments = json.dumps({"about": topic, "note": self._note(), **values, "verbose": verbose})
         call = ToolCall(id=call_id, name=self._random.choice(TOOLS), arguments=arguments)
-        asking = self._turn("assistant", text=f"Checking {topic} (note {self._note()}).", calls=(call,))
+        text = f"Checking {topic} (note {self._note()})." if self._calls % 2 else None
+        asking = self._turn("assistant", text=text, calls=(call,))
         answer = self.say(*facts, speaker="tool", size=size)
         return (
-            Append(turn=asking),
+            Append(turn=asking, facts=tuple(given)),
             Append(turn=replace(answer.turn, result_of=call_id), facts=answer.facts),
         )
 
@@ -212,8 +292,11 @@ class Planter:
             due = max(1, round(len(left) / max(1, turns - len(made)))) if left else 0
             # Spread thin: where there are fewer facts than turns, some turns say nothing that could be lost.
             take = left[:due] if left and self._random.random() < len(left) * 1.3 / max(1, turns - len(made)) else []
+            given = [number for number, fact in enumerate(take) if fact.kind == ARGUMENT]
+            # One call, one such fact: two might be values of the same argument.
+            take = take[: given[1]] if len(given) > 1 else take
             del left[: len(take)]
-            if tools and self._random.random() < 0.25:
+            if any(fact.kind == ARGUMENT for fact in take) or (tools and self._random.random() < 0.25):
                 made.extend(self.call(*take, size=size))
             else:
                 made.append(self.say(*take, speaker=("user", "assistant")[len(made) % 2], size=size))
@@ -230,7 +313,7 @@ class Planter:
     def _note(self) -> str:
         return self._fresh(lambda: " ".join(self._random.choice(WORDS) for _ in range(3)))
 
-    def _turn(self, speaker: str, *, text: str, calls: tuple[ToolCall, ...] = ()) -> Turn:
+    def _turn(self, speaker: str, *, text: str | None, calls: tuple[ToolCall, ...] = ()) -> Turn:
         self._turns += 1
         return Turn(
             id=f"t{self._turns}",
@@ -239,6 +322,15 @@ class Planter:
             time=EPOCH + SECONDS_A_TURN * self._turns,
             calls=calls,
         )
+
+
+def _join(parts: Sequence[str]) -> str:
+    """Sentences after one another; rows of tables and JSON on lines of their own."""
+    text = ""
+    for part in parts:
+        apart = part.startswith(("|", "{")) or text.endswith(("|", "}"))
+        text += ("\n" if apart else " ") * bool(text) + part
+    return text
 
 
 def statement(kind: str, *, subject: str, attribute: str, value: str, form: int = 0) -> Fact:

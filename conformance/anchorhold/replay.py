@@ -48,7 +48,7 @@ def replay(kept: History, *, loaded: Loaded, checkers: Sequence[Checker]) -> Rep
         loaded.make(),
         kept.header.workload,
         description=loaded.describe(),
-        location=loaded.target,
+        location=loaded.location,
         seed=kept.header.seed,
     )
     history = History(header=msgspec.structs.replace(history.header, rule=rule), events=history.events)

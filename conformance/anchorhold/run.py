@@ -9,6 +9,8 @@ What the steps become, beyond the operation of the same name:
 - `Probe`: `live`, `pointers`, a `get` of every token that was ever seen in this history, `manifest` of every live
   summary, `tombstones`, `status`.
 - `Ask`: `search` for the literal and `reconstitute` of the slot.
+- Wherever an answer is `partial` and names a continuation: a `get` of it right after, and so on, at most `PIECES` in
+  all, so that the pieces can be joined (REC-3).
 - `Evict`, `Corrupt`: of the newest token that is known to lead to the turn, by what the compactor says that it covers
   or by what it once resolved to. Where no token leads there, nothing is attempted, and a `note` says so.
 - `CrashAt`: `live`, `crash`, `compact`, `reopen`.
@@ -17,6 +19,7 @@ An operation that the compactor does not offer is left out, and a step with it o
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar, assert_never, cast
 
 from anchorhold.compactor import Capabilities, Compactor, Description, Settings
@@ -24,7 +27,7 @@ from anchorhold.errors import AdapterError, Fault
 from anchorhold.history import Event, Header
 from anchorhold.recorder import Recorder
 from anchorhold.size import high_water, turn_size, window_size
-from anchorhold.summariser import ScriptedSummariser
+from anchorhold.summariser import ScriptedSummariser, escaped
 from anchorhold.verdict import History
 from anchorhold.workload import (
     AnyStep,
@@ -45,10 +48,13 @@ from anchorhold.workload import (
     Switch,
     Workload,
 )
-from anchorhold_spec.vocabulary import CarrierKind, Fact, Item, Outcome, OutcomeKind
+from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Fact, Item, Outcome, OutcomeKind
 
 SAMPLE = 12
 """Facts asked for after each compaction; at the end of the workload all are."""
+
+PIECES = 64
+"""Pieces of one answer that are fetched at most: continuations that never end must not keep the check from ending."""
 
 OBSERVATIONS = ("live", "pointers", "get", "manifest", "tombstones", "status")
 """What a `Probe` observes by, in this order."""
@@ -145,7 +151,8 @@ class _Player:
         self._settings = Settings()
         self._tokens: dict[str, set[str]] = {}
         """Every token that was seen, in that order, with the turns that it is known to lead to."""
-        self._texts: dict[str, str] = {}
+        self._texts: dict[str, tuple[str, ...]] = {}
+        """The words of each turn, in the ways in which they may be written down."""
         self._facts: list[Fact] = []
         self._asked = 0
         self._size = 0
@@ -215,7 +222,7 @@ class _Player:
             case Ask(fact=fact, evidence=evidence):
                 self._ask(fact, evidence=evidence)
             case Follow(token=token):
-                self._do("get", lambda: self._more.get(token), token=token)
+                self._whole(self._do("get", lambda: self._more.get(token), token=token), token)
             case Evict(turn=turn):
                 self._evict(turn)
             case DropFact(fact=fact, turn=turn, reason=reason):
@@ -246,7 +253,9 @@ class _Player:
         self._do("append", lambda: self._compactor.append(step.turn), turn=step.turn, facts=step.facts)
         if self._recorder.succeeded:
             self._size += turn_size(step.turn, self._settings.unit)
-            self._texts[step.turn.id] = step.turn.text or ""
+            # A call that is all that its turn says is known again by its arguments.
+            said = step.turn.text or "\n".join(call.arguments for call in step.turn.calls)
+            self._texts[step.turn.id] = escaped(said) if said else ()
             self._facts.extend(fact for fact in step.facts if fact not in self._facts)
 
     def _fill(self, step: Fill) -> None:
@@ -306,15 +315,17 @@ class _Player:
 
     def _ask(self, fact: Fact, *, evidence: bool) -> None:
         if "search" in self._offered:
-            self._do("search", lambda: self._more.search(fact.literal), literal=fact.literal)
+            self._whole(self._do("search", lambda: self._more.search(fact.literal), literal=fact.literal))
         if "reconstitute" in self._offered and fact.subject is not None and fact.attribute is not None:
             subject, attribute = fact.subject, fact.attribute
-            self._do(
-                "reconstitute",
-                lambda: self._more.reconstitute(subject, attribute, evidence),
-                subject=subject,
-                attribute=attribute,
-                evidence=evidence,
+            self._whole(
+                self._do(
+                    "reconstitute",
+                    lambda: self._more.reconstitute(subject, attribute, evidence),
+                    subject=subject,
+                    attribute=attribute,
+                    evidence=evidence,
+                )
             )
 
     def _evict(self, turn: str) -> None:
@@ -368,12 +379,33 @@ class _Player:
     def _get(self, token: str) -> None:
         if "get" not in self._offered:
             return
-        answer = self._do("get", lambda: self._more.get(token), token=token)
+        text = self._whole(self._do("get", lambda: self._more.get(token), token=token), token)
         leads = self._tokens.setdefault(token, set())
-        if answer is None or not answer.text or leads:
+        if not text or leads:
             return
         # A compactor that does not say what its pointers cover shows it by what they resolve to.
-        leads.update(turn for turn, text in self._texts.items() if text and text in answer.text)
+        leads.update(turn for turn, forms in self._texts.items() if any(form in text for form in forms))
+
+    def _whole(self, answer: Answer | None, token: str | None = None) -> str:
+        """Follow the continuations of a partial answer, each by a `get` of its own; answers with the joined text.
+
+        A continuation is no pointer: it is followed here and now, and not at every later look.
+        """
+        if answer is None:
+            return ""
+        pieces = [answer.text or ""]
+        followed = {token}
+        while answer.kind is AnswerKind.PARTIAL and "get" in self._offered and len(pieces) < PIECES:
+            following = answer.continuation
+            if following is None or following in followed:
+                break
+            followed.add(following)
+            rest = self._do("get", partial(self._more.get, following), token=following)
+            if rest is None or rest.kind not in (AnswerKind.FOUND, AnswerKind.PARTIAL):
+                break
+            answer = rest
+            pieces.append(answer.text or "")
+        return "".join(pieces)
 
     def _do(self, op: str, call: Callable[[], R], **arguments: Any) -> R | None:
         return self._recorder.do(op, call, arguments)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from anchorhold.history import EventType
+from anchorhold.planting import ARGUMENT
 from anchorhold.run import OBSERVATIONS
 from anchorhold.verdict import Failure, History
 from anchorhold.workload import AnyStep, Append, Ask, Compact, Probe, Summariser, Workload
@@ -213,6 +214,8 @@ def _simpler(step: AnyStep) -> Iterator[AnyStep]:
 
 def _simpler_turns(step: Append) -> Iterator[Append]:
     if step.turn.text is None:
+        if step.facts:
+            yield Append(turn=step.turn)
         return
     if step.facts:
         yield _bare(step, ())
@@ -226,7 +229,8 @@ def _simpler_turns(step: Append) -> Iterator[Append]:
 def _bare(step: Append, facts: tuple[Fact, ...]) -> Append:
     """The turn with nothing but these facts; its id keeps its words apart from every other turn's."""
     kept = tuple(fact for fact in step.facts if fact in facts)
-    said = " ".join(fact.text for fact in kept) or f"Go on ({step.turn.id})."
+    # What a call's arguments hold is not said beside it.
+    said = " ".join(fact.text for fact in kept if fact.kind != ARGUMENT) or f"Go on ({step.turn.id})."
     return Append(turn=replace(step.turn, text=said), facts=kept)
 
 

@@ -4,8 +4,10 @@ It knows the facts that the workload planted and the turns that were appended, l
 shown, and knows nothing else: a fact that the compactor did not show cannot come back by way of it.
 """
 
+import json
+import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anchorhold.compactor import Reply, Shown, SummariserError
 from anchorhold_spec.vocabulary import Fact
@@ -42,6 +44,8 @@ VAGUE = {
     "entity": "the upstream service",
     "negation": "as discussed",
     "quotation": "words to that effect",
+    "timestamp": "some time earlier",
+    "argument": "the usual options",
 }
 REFUSAL = "I'm sorry, but I can't help with summarising this conversation."
 ERROR_TEXT = (
@@ -59,11 +63,38 @@ class Sight:
     """How many calls there were before."""
     shown: Shown
     facts: tuple[Fact, ...]
-    """Planted facts whose words stand in what was shown, in the order of planting."""
+    """Planted facts whose words stand in what was shown, in the order of planting. See `seen`."""
     last_turn: str | None
     """Text of the latest appended turn that stands in what was shown."""
     previous: str | None
     """The previous summary that this summariser wrote, where it stands in what was shown."""
+
+
+APART = r"(?:(?<!\w)|(?<=\\[nrt])){}(?!\w)"
+"""A literal that is not part of a longer word. In escaped text the letter of an escape may stand before it."""
+
+
+def escaped(text: str) -> tuple[str, ...]:
+    """A text as it stands, and as it may stand inside a JSON string, or inside a JSON string within another."""
+    forms = {text: None}
+    for _ in range(2):
+        for form in tuple(forms):
+            for ascii_only in (True, False):
+                forms.setdefault(json.dumps(form, ensure_ascii=ascii_only)[1:-1])
+    return tuple(forms)
+
+
+def seen(fact: Fact, whole: str) -> Fact | None:
+    """What of a fact stands in a text: all of it, in whatever escaping, or its literal alone, or nothing.
+
+    A statement about a slot is nothing without its sentence. A fact without one (a tool's argument, a cell of a
+    table) may be laid out anew, and is still there while its literal is.
+    """
+    if any(form in whole for form in escaped(fact.text)):
+        return fact
+    if fact.subject is None and re.search(APART.format(re.escape(fact.literal)), whole):
+        return replace(fact, text=fact.literal)
+    return None
 
 
 def _page(call: int, lines: Iterable[str]) -> str:
@@ -241,7 +272,7 @@ class ScriptedSummariser:
         return Sight(
             call=len(self.calls),
             shown=shown,
-            facts=tuple(fact for text, fact in self._facts.items() if text in whole),
+            facts=tuple(found for fact in self._facts.values() if (found := seen(fact, whole)) is not None),
             last_turn=next((text for text in reversed(self._turns) if text in whole), None),
             previous=previous,
         )

@@ -5,6 +5,30 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from compactors.dodges import (
+    AnswersPendingForEver,
+    AnswersPendingUndeclared,
+    AnswersWithTheOldestAndItsSource,
+    ArchivesNoArguments,
+    ArchivesWithoutAModel,
+    BuriesTheWordsWherever,
+    CallsItsSummaryANotice,
+    ClaimsForNobody,
+    ClaimsSwappedValues,
+    DeclaresTurnsThatNeverWere,
+    FindsANeighbourInPieces,
+    InPieces,
+    KeepsOnlyTheSuitesForms,
+    NamesASummaryThatIsNotThere,
+    PendingOnceAndDeclared,
+    PointsAtRanges,
+    PromisesTheRest,
+    RefusesForAFactOfItsOwn,
+    SaysItCoveredSomethingElse,
+    ShowsTheWholeWindow,
+    StopsWithAnyExcuse,
+    TruncatesWithoutAWord,
+)
 from compactors.event_log import (
     CoversMoreThanItReplaces,
     EventLog,
@@ -86,6 +110,15 @@ from anchorhold.verdict import Failure, History, Verdict, decide
 
 RIGHT: tuple[type[Any], ...] = (PlainList, EventLog, FileArchive, SlotCache)
 
+HONEST: tuple[type[Any], ...] = (
+    PendingOnceAndDeclared,
+    InPieces,
+    ArchivesWithoutAModel,
+    PointsAtRanges,
+    ShowsTheWholeWindow,
+)
+"""Of a shape that wrong ones have as well: blamed for nothing."""
+
 WRONG: tuple[tuple[type[Any], str], ...] = (
     (EvictsTheLastCarrier, "ANC-1"),
     (ForgetsWhatTheSummaryLeftOut, "ANC-1"),
@@ -145,6 +178,26 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     (NeverCompacts, "PRO-1"),
     (RefusesEverything, "PRO-1"),
     (GivesUpSilently, "PRO-1"),
+    (AnswersPendingForEver, "ANC-1"),
+    (AnswersPendingForEver, "PTR-1"),
+    (AnswersPendingUndeclared, "PTR-1"),
+    (PromisesTheRest, "ANC-1"),
+    (PromisesTheRest, "PTR-1"),
+    (PromisesTheRest, "REC-1"),
+    (FindsANeighbourInPieces, "REC-1"),
+    (ClaimsSwappedValues, "MAN-2"),
+    (ClaimsForNobody, "MAN-2"),
+    (AnswersWithTheOldestAndItsSource, "REC-1"),
+    (StopsWithAnyExcuse, "PRO-1"),
+    (RefusesForAFactOfItsOwn, "PRO-1"),
+    (SaysItCoveredSomethingElse, "PTR-3"),
+    (NamesASummaryThatIsNotThere, "PTR-3"),
+    (DeclaresTurnsThatNeverWere, "PTR-3"),
+    (CallsItsSummaryANotice, "MAN-1"),
+    (TruncatesWithoutAWord, "MAN-1"),
+    (KeepsOnlyTheSuitesForms, "MAN-1"),
+    (ArchivesNoArguments, "PTR-1"),
+    (BuriesTheWordsWherever, "ANC-1"),
 )
 
 BROKEN = re.compile(r"[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from catalogue import RIGHT, WRONG, caught, look
+from catalogue import HONEST, RIGHT, WRONG, caught, look
 from compactors.slot_cache import AnswersWithANeighbour, CommitsBeforeThePointer, EvictsTheLastCarrier
 
 from anchorhold.check import check
@@ -38,6 +38,14 @@ def test_right_compactor_is_not_blamed_in_a_few_scenarios(kind: type[Any]) -> No
 
     assert {rule: failure.sentence for rule, failure in looked.failures.items()} == {}
     assert looked.histories >= 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", HONEST, ids=lambda kind: kind.__name__)
+def test_honest_compactor_of_a_wrong_ones_shape_is_blamed_for_nothing(kind: type[Any]) -> None:
+    looked = look(kind)
+
+    assert {rule: failure.sentence for rule, failure in looked.failures.items()} == {}
 
 
 @pytest.mark.slow

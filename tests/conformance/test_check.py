@@ -1,5 +1,6 @@
 """Whole checks of small compactors: verdicts, counterexamples, and what is said of failures that do not return."""
 
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from anchorhold.progress import Silent
 from anchorhold.replay import read, replay
 from anchorhold.scenarios import Effort
 from anchorhold.verdict import Checker, Failure, History, Judgement, VerdictKind
+from anchorhold.workload import AnyStep
 
 TOYS = Path(__file__).with_name("toy_compactors.py")
 
@@ -87,6 +89,26 @@ def test_a_failure_that_does_not_happen_again_is_reported_as_such(tmp_path: Path
     assert len(found.histories[failure.history].events) > failure.event
 
 
+def test_a_failure_that_happens_at_times_says_in_how_many_replays_of_its_shortest_history(tmp_path: Path) -> None:
+    found = checked("LosesAtTimes", tmp_path, rules=("PTR-1",))
+    (failure,) = found.result.failures
+    told = re.search(
+        r"\(Not every time: it was seen in (\d+) of (\d+) histories, and in (\d+) of (\d+) replays", failure.sentence
+    )
+
+    assert told is not None
+    seen, histories, failed, played = map(int, told.groups())
+    assert 0 < seen < histories
+    assert failed < played
+    assert played >= 3
+
+
+def test_a_failure_that_happens_whenever_it_is_played_says_nothing_of_times(tmp_path: Path) -> None:
+    found = checked("Loses", tmp_path, rules=("PTR-1",))
+
+    assert "Not every time" not in found.result.failures[0].sentence
+
+
 class TooFewTriggers:
     rule = "CON-1"
     minimum = 10_000
@@ -119,6 +141,21 @@ def test_a_failure_is_shortened_to_what_it_needs(tmp_path: Path) -> None:
     (history,) = found.histories.values()
 
     assert [step.__class__.__name__ for step in history.header.workload.steps] == ["Reopen"]
+
+
+def test_the_shortest_history_is_played_three_times_more_before_it_is_reported(tmp_path: Path) -> None:
+    played: list[tuple[AnyStep, ...]] = []
+
+    class Remembers(FailsWhereThereIsARestart):
+        def judge(self, history: History) -> Judgement:
+            played.append(history.header.workload.steps)
+            return super().judge(history)
+
+    found = checked("Crashes", tmp_path, checkers=(Remembers(),), named=("restarts",))
+    (history,) = found.histories.values()
+
+    assert played[-3:] == [history.header.workload.steps] * 3
+    assert len(played) > 3 + 1
 
 
 def test_mechanisms_are_seen_by_the_operations_that_show_them() -> None:

@@ -1,9 +1,19 @@
 """ANC-1, MAN-1, MAN-2, MAN-6 on histories written by hand."""
 
 import pytest
-from history_builder import ALL, KEEPING, PLAIN, Play, answer, found, judge, slot, summary
+from history_builder import ALL, COMMITTED, KEEPING, PLAIN, Play, answer, found, judge, slot, summary
 
-from anchorhold_spec.vocabulary import AnswerKind, Entry, Fact, Outcome, OutcomeKind, Pointer, Tombstone
+from anchorhold_spec.vocabulary import (
+    AnswerKind,
+    CarrierKind,
+    Entry,
+    Fact,
+    Item,
+    Outcome,
+    OutcomeKind,
+    Pointer,
+    Tombstone,
+)
 
 TARGET = slot("job J-88", "deploy target", "/srv/a7")
 UNPAID = Fact(
@@ -114,6 +124,23 @@ def test_anc_1_waits_for_the_rest_of_a_partial_answer() -> None:
     assert judge("ANC-1", joined).triggered == 2
 
 
+def test_anc_1_does_not_wait_for_ever_for_what_is_pending() -> None:
+    def waited(times: int) -> Play:
+        play = told((*KEEPING, "reopen"))
+        for _ in range(times):
+            play.look(
+                [summary("s1", "…", pending=True)],
+                pointers=[Pointer(summary="s1", token="k")],
+                answers={"k": answer(AnswerKind.PENDING)},
+            ).call("reopen")
+        return play
+
+    assert judge("ANC-1", waited(3)).failures == ()
+    assert judge("ANC-1", waited(3)).triggered == 0
+    assert len(judge("ANC-1", waited(4)).failures) == 2
+    assert "never became anything else" in judge("ANC-1", waited(4)).failures[0].sentence
+
+
 def test_anc_1_accepts_what_the_compactors_own_search_finds_and_blames_only_what_was_asked() -> None:
     searchable = (*PLAIN, "search")
     unasked = told(searchable).look([summary("s1", "…")])
@@ -157,6 +184,19 @@ def test_anc_1_lets_an_explicit_tombstone_stand_for_its_own_turn_only() -> None:
     assert [failure.sentence.count("t2") for failure in judged.failures] == [1]
 
 
+@pytest.mark.parametrize("source", [None, "span-17"])
+def test_anc_1_lets_a_tombstone_without_a_turn_stand_for_what_was_decided_and_no_more(source: str | None) -> None:
+    play = Play((*PLAIN, "tombstone", "tombstones"))
+    play.say("t1", ONE, TARGET).say("t2", f"Again: {TARGET.text}", TARGET).look(play.raws("t1", "t2"))
+    play.call("tombstone", {"literal": "/srv/a7", "source": "t1", "reason": "moved"}, COMMITTED)
+    stone = Tombstone(literal="/srv/a7", source=source, decided_by="caller", reason="moved")
+    play.compact(shown=("t1", "t2"), reply="…").look([summary("s1", "…")], tombstones=[stone])
+
+    judged = judge("ANC-1", play)
+
+    assert [failure.sentence.count("(turn t2)") for failure in judged.failures] == [1]
+
+
 def test_anc_1_does_not_blame_for_what_the_suite_damaged() -> None:
     pointers = [Pointer(summary="s1", token="k")]
     play = told((*KEEPING, "corrupt")).look([summary("s1", "…")], pointers=pointers, answers={"k": found(ONE + TWO)})
@@ -193,6 +233,26 @@ def test_man_1_wants_it_in_the_manifest_where_there_are_manifests() -> None:
     assert [failure.fact for failure in judge("MAN-1", without).failures] == [UNPAID.text]
     assert judge("MAN-1", complete).failures == ()
     assert judge("MAN-1", complete).triggered == 2
+
+
+def test_man_1_speaks_of_turns_that_were_taken_away_without_a_summary() -> None:
+    judged = judge("MAN-1", told().look([]))
+
+    assert {failure.fact for failure in judged.failures} == {TARGET.text, UNPAID.text}
+    assert judged.triggered == 2
+
+
+@pytest.mark.parametrize("kind", [CarrierKind.OTHER, CarrierKind.RAW])
+def test_man_1_knows_a_summary_by_what_the_model_wrote(kind: CarrierKind) -> None:
+    play = Play().say("t1", ONE, TARGET).say("t2", TWO, UNPAID)
+    play.look(play.raws("t1", "t2")).compact(shown=("t1", "t2"), reply="Things were looked at and settled.")
+    item = Item(id="s1", kind=kind, text="So far:\nThings were looked at and settled.")
+
+    judged = judge("MAN-1", play.look([item]))
+
+    assert {failure.fact for failure in judged.failures} == {TARGET.text, UNPAID.text}
+    assert "summary s1" in judged.failures[0].sentence
+    assert judge("PTR-3", play).triggered == 2
 
 
 def test_man_1_is_held_by_an_original_that_stays_anchored() -> None:
@@ -251,6 +311,9 @@ def test_man_2_is_sound_for_entries_that_stand_in_carrier_and_source() -> None:
         ("Job J-90 goes to /srv/a7.", ENTRIES[0], "does not mention job J-88"),
         ("The deploy target of job J-88 is never /srv/a7.", ENTRIES[0], "denies what the source affirms"),
         (UNPAID.text, Entry(literal="not paid", source="t1"), "source does not say it"),
+        ("Job J-88 runs. Another goes to /srv/a7.", ENTRIES[0], "no sentence of the summary says it"),
+        (TARGET.text, Entry(literal="/srv/a7", subject="zzz"), "does not speak of zzz"),
+        (TARGET.text, Entry(literal="Thanks", source="t1", subject="job J-88"), "own text does not say it"),
     ],
 )
 def test_man_2_names_the_entry_that_is_not_supported(text: str, entry: Entry, why: str) -> None:
@@ -268,6 +331,18 @@ def test_man_2_compares_the_unit_after_a_number() -> None:
     other = summary("s1", "The timeout of job J-88 is 30 minutes.")
 
     assert "another unit" in judge("MAN-2", play.look([other], manifests={"s1": [entry]})).failures[0].sentence
+
+
+def test_man_2_sees_a_value_go_to_another_attribute_of_the_same_subject() -> None:
+    play = Play((*KEEPING, "manifest"))
+    target, log = TARGET, slot("job J-88", "log file", "/var/b2")
+    play.say("t1", f"{target.text} {log.text}", target, log).look(play.raws("t1")).compact(shown=("t1",), reply="…")
+    entry = Entry(literal="/srv/a7", source="t1", subject="job J-88", attribute="deploy target")
+    swapped = "The deploy target of job J-88 is /var/b2. The log file of job J-88 is /srv/a7."
+
+    judged = judge("MAN-2", play.look([summary("s1", swapped)], manifests={"s1": [entry]}))
+
+    assert "another attribute" in judged.failures[0].sentence
 
 
 def test_man_2_lets_an_entry_name_a_span_of_the_compactors_own() -> None:

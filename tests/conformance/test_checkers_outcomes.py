@@ -107,6 +107,26 @@ class TestEpochs:
         assert bool(judged.failures) is fails
 
     @pytest.mark.parametrize(
+        ("tokens", "fails"),
+        [
+            ({"log:1:3": found(f"{ONE}\n{TWO}")}, False),
+            ({"log:1:3": found(f"{ONE}\n{TWO}"), "log:2:9": found(TWO)}, False),
+            ({"log:1:3": found(TWO), "log:7:9": found(TWO)}, True),
+            ({"log:1:3": answer(AnswerKind.EXPIRED)}, True),
+            ({"made-up": found(f"{ONE}\n{TWO}")}, True),
+        ],
+    )
+    def test_epo_2_lets_an_address_of_another_store_be_one_of_this(self, tokens: dict, fails: bool) -> None:
+        play = Play(KEEPING).say("t1", ONE).say("t2", TWO)
+        play.look(play.raws("t1", "t2")).compact(shown=("t1",), reply="x")
+        own = Pointer(summary="s1", token="log:1:1")
+        play.look([*SHORT, *play.raws("t2")], pointers=[own], answers={"log:1:1": found(ONE)})
+        for token, given in tokens.items():
+            play.call("get", {"token": token}, given)
+
+        assert bool(judge("EPO-2", play).failures) is fails
+
+    @pytest.mark.parametrize(
         ("now", "fails"),
         [
             (RuntimeError("digest differs"), False),
@@ -153,6 +173,7 @@ class TestReconstitution:
             found("The deploy target of job J-88 is **/srv/a7**."),
             answer(AnswerKind.ABSENT),
             answer(AnswerKind.PARTIAL, text="So. The deploy", continuation="more"),
+            answer(AnswerKind.PARTIAL, text="[user] So. The deploy target of job J-88 is", continuation="more"),
         ],
     )
     def test_rec_1_accepts_a_finding_with_the_literal_or_an_answer_without_content(self, given: Answer) -> None:
@@ -169,6 +190,8 @@ class TestReconstitution:
             found("No results for '/srv/a7'."),
             found("see /srv/a7/b"),
             found("/srv/a77"),
+            answer(AnswerKind.PARTIAL, text="(archived)", continuation="more"),
+            answer(AnswerKind.PARTIAL, text="So. The deploy"),
         ],
     )
     def test_rec_1_names_a_finding_without_what_was_asked_for(self, given: Answer) -> None:
@@ -184,7 +207,12 @@ class TestReconstitution:
         [
             (found("x", value="/srv/c9"), None),
             (found("The deploy target of job J-88 is /srv/c9."), None),
-            (found(f"So. {TARGET.text}", value="/srv/a7", source="t1"), None),
+            (found(f"So. {TARGET.text}", value="/srv/a7", source="t1"), "a later turn replaced"),
+            (found(f"So. {TARGET.text}", value="/srv/a7", source="t1", reason="superseded by t3"), None),
+            (found("x", value="/srv/c9", source="t3"), None),
+            (found("x", value="/srv/c9", source="t1"), "what was said is"),
+            (answer(AnswerKind.PARTIAL, text="Now The deploy target", continuation="more"), None),
+            (answer(AnswerKind.PARTIAL, text="The port of another is 1.", continuation="more"), "what was said is"),
             (answer(AnswerKind.UNANCHORED), None),
             (found(SIBLING.text, value="/srv/b3"), "what was said of job J-89"),
             (found(SIBLING.text), "job J-89"),
@@ -214,6 +242,8 @@ class TestReconstitution:
             (found(ONE), None),
             (found(f"1. {ONE}"), None),
             (answer(AnswerKind.PARTIAL, text=ONE[:9], continuation="more"), None),
+            (answer(AnswerKind.PARTIAL, text="(archived)", continuation="more"), "no piece of"),
+            (answer(AnswerKind.PARTIAL, text=TWO[:9], continuation="more"), "no piece of"),
             (found(TWO), "with the words of turn t2"),
             (found("Error: File not found"), "no turn's words"),
             (found(""), "without any content"),
@@ -228,6 +258,53 @@ class TestReconstitution:
 
         assert (why is None) == (failures == ())
         assert why is None or why in failures[0].sentence
+
+
+class TestPieces:
+    """A partial answer with what following its continuations brought."""
+
+    def followed(self, *pieces: Any) -> Play:
+        play = Play(KEEPING).say("t1", ONE)
+        play.look(play.raws("t1")).compact(shown=("t1",), reply="x")
+        answers = {"k" if n == 0 else f"k+{n}": piece for n, piece in enumerate(pieces)}
+        return play.look(SHORT, pointers=[point("t1", "k")], answers=answers)
+
+    @pytest.mark.parametrize("last", [found(ONE[20:]), answer(AnswerKind.PARTIAL, text=ONE[20:])])
+    def test_pieces_that_join_to_the_original_are_the_original(self, last: Answer) -> None:
+        first = answer(AnswerKind.PARTIAL, text=ONE[:9], continuation="k+1")
+        second = answer(AnswerKind.PARTIAL, text=ONE[9:20], continuation="k+2")
+        play = self.followed(first, second, last)
+
+        for rule in ("REC-1", "PTR-1", "ANC-1", "EPO-2"):
+            assert judge(rule, play).failures == ()
+        assert judge("PTR-1", play).triggered == 1
+        assert judge("EPO-2", play).triggered == 0
+
+    @pytest.mark.parametrize(
+        "last",
+        [
+            found("(garbage)"),
+            answer(AnswerKind.UNANCHORED),
+            RuntimeError("no such row"),
+            answer(AnswerKind.PARTIAL, text="", continuation="k+1"),
+        ],
+    )
+    def test_a_continuation_that_leads_elsewhere_leaves_the_original_lost(self, last: Any) -> None:
+        play = self.followed(answer(AnswerKind.PARTIAL, text=ONE[:9], continuation="k+1"), last)
+
+        assert [failure.fact for failure in judge("PTR-1", play).failures] == ["t1"]
+
+    def test_an_answer_that_never_ends_is_none(self) -> None:
+        play = self.followed(
+            *(answer(AnswerKind.PARTIAL, text=ONE[:20] * 3, continuation=f"k+{n + 1}") for n in range(64))
+        )
+
+        assert [failure.fact for failure in judge("PTR-1", play).failures] == ["t1"]
+
+    def test_a_note_that_promises_the_rest_holds_nothing(self) -> None:
+        play = self.followed(answer(AnswerKind.PARTIAL, text="(archived)", continuation="never followed"))
+
+        assert [failure.fact for failure in judge("PTR-1", play).failures] == ["t1"]
 
 
 def attempted(reply: Any, *, outcome: Outcome, live: list[Item], **more: Any) -> Play:
@@ -419,6 +496,45 @@ class TestProgress:
         play.compact(Outcome(kind=OutcomeKind.NOTHING)).look(left)
 
         assert "brings it no lower" in judge("PRO-1", play).failures[0].sentence
+
+    def over(self, outcome: Outcome, *, reply: str = "Done.", turns: int = 9, times: int = 1) -> Any:
+        """A window that was compacted once stays over its watermark with so many turns in it."""
+        play = Play(settings=self.SMALL)
+        for number in range(1, turns + 2):
+            play.say(f"t{number}", f"{number}. {TWO}")
+        left = [f"t{number}" for number in range(2, turns + 2)]
+        play.look(play.raws("t1", *left)).compact(shown=("t1",), reply="Done.")
+        for _ in range(times):
+            play.look([summary("s1", "Done."), *play.raws(*left)]).compact(outcome, shown=tuple(left), reply=reply)
+        return judge("PRO-1", play.look([summary("s1", "Done."), *play.raws(*left)]))
+
+    @pytest.mark.parametrize(
+        "outcome",
+        [
+            Outcome(kind=OutcomeKind.NOTHING, reason="-"),
+            Outcome(kind=OutcomeKind.REFUSED, reason="insufficient provenance"),
+            Outcome(kind=OutcomeKind.REFUSED, reason="a gate", facts=("x",)),
+            Outcome(kind=OutcomeKind.REFUSED, reason="a gate", facts=("canary was green",)),
+        ],
+    )
+    def test_pro_1_takes_no_excuse_that_names_nothing_the_reply_left_out(self, outcome: Outcome) -> None:
+        judged = self.over(outcome, reply=f"Done. The canary was green. {TWO}")
+
+        assert "names no fact" in judged.failures[0].sentence
+        assert judged.triggered == 1
+
+    def test_pro_1_neither_blames_nor_counts_a_refusal_for_what_the_reply_left_out(self) -> None:
+        judged = self.over(Outcome(kind=OutcomeKind.REFUSED, reason="a gate", facts=("canary was green",)))
+
+        assert judged.failures == ()
+        assert judged.triggered == 0
+        assert "left out" in str(judged.note)
+
+    @pytest.mark.parametrize(("times", "turns", "fails"), [(1, 9, False), (3, 9, True), (3, 5, False)])
+    def test_pro_1_wants_several_commits_to_bring_the_window_down(self, times: int, turns: int, fails: bool) -> None:
+        judged = self.over(COMMITTED, times=times, turns=turns)
+
+        assert bool(judged.failures) is fails
 
     def test_pro_1_says_nothing_of_a_model_that_is_not_faithful(self) -> None:
         judged = self.compacted(FAILED, WINDOW, mode="error-text")

@@ -4,7 +4,7 @@ import pytest
 from history_builder import COMMITTED, KEEPING, PLAIN, Play, answer, found, judge, raw, slot, summary
 
 from anchorhold.history import EventType
-from anchorhold_spec.vocabulary import AnswerKind, Outcome, OutcomeKind, Pointer
+from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, Item, Outcome, OutcomeKind, Pointer
 
 ONE = "Please look at the rollout first."
 TWO = "The canary was green all night."
@@ -70,12 +70,53 @@ class TestPointersAtTheCommit:
     def test_ptr_1_accepts_a_summary_that_is_declared_pending(self) -> None:
         item = summary("s1", "…", pending=True)
         declared = told().look([item], pointers=EACH, answers={"k1": found(ONE), "k2": answer(AnswerKind.UNANCHORED)})
-        answered = told().look(
-            [summary("s1", "…")], pointers=EACH, answers={"k1": found(ONE), "k2": answer(AnswerKind.PENDING)}
-        )
+        answered = told().look([item], pointers=EACH, answers={"k1": found(ONE), "k2": answer(AnswerKind.PENDING)})
 
         assert judge("PTR-1", declared).failures == ()
         assert judge("PTR-1", answered).failures == ()
+        assert judge("PTR-1", answered).triggered == 1
+
+    def test_ptr_1_does_not_take_a_pending_answer_for_a_declaration(self) -> None:
+        play = told().look(
+            [summary("s1", "…")], pointers=EACH, answers={"k1": found(ONE), "k2": answer(AnswerKind.PENDING)}
+        )
+
+        judged = judge("PTR-1", play)
+
+        assert [failure.fact for failure in judged.failures] == ["t2"]
+        assert "nothing declared pending" in judged.failures[0].sentence
+
+    @pytest.mark.parametrize("times", [3, 4])
+    @pytest.mark.parametrize("landed", [True, False])
+    def test_ptr_1_lets_what_is_declared_wait_and_not_for_ever(self, times: int, landed: bool) -> None:
+        item, outstanding = summary("s1", "…", pending=True), {"k1": found(ONE), "k2": answer(AnswerKind.PENDING)}
+        play = told()
+        for _ in range(times):
+            play.look([item], pointers=EACH, answers=outstanding).call("reopen")
+        play.look([item], pointers=EACH, answers=BOTH if landed else outstanding)
+
+        late = not landed or times == 4
+        assert [failure.fact for failure in judge("PTR-1", play).failures] == (["t2"] if late else [])
+
+    def test_ptr_1_blames_a_summary_that_is_no_longer_pending_without_its_source(self) -> None:
+        gone = {"k1": found(ONE), "k2": answer(AnswerKind.UNANCHORED)}
+        play = told().look([summary("s1", "…", pending=True)], pointers=EACH, answers=gone).call("reopen")
+
+        judged = judge("PTR-1", play.look([summary("s1", "…")], pointers=EACH, answers=gone))
+
+        assert [failure.fact for failure in judged.failures] == ["t2"]
+
+    def test_ptr_1_speaks_of_notices_that_carry_pointers_as_well(self) -> None:
+        notice = Item(id="n1", kind=CarrierKind.OTHER, text="[2 earlier turns are archived]")
+        pointers = [point("t1", summary="n1"), point("t2", summary="n1")]
+        kept = Play(FULL).say("t1", ONE).say("t2", TWO)
+        kept.look(kept.raws("t1", "t2")).compact().look([notice], pointers=pointers, answers=BOTH)
+        lost = Play(FULL).say("t1", ONE).say("t2", TWO)
+        lost.look(lost.raws("t1", "t2")).compact().look([notice], pointers=pointers[:1], answers={"k1": found(ONE)})
+
+        assert judge("PTR-1", kept).failures == ()
+        assert judge("PTR-1", kept).triggered == 2
+        assert [failure.fact for failure in judge("PTR-1", lost).failures] == ["t2"]
 
     def test_ptr_1_is_not_triggered_by_turns_that_stay_in_the_window(self) -> None:
         play = told()
@@ -150,6 +191,49 @@ class TestExactCoverage:
 
         assert [failure.fact for failure in judged.failures] == [fact]
         assert why in judged.failures[0].sentence
+
+    @pytest.mark.parametrize(
+        ("outcome", "covers", "why"),
+        [
+            (Outcome(kind=OutcomeKind.COMMITTED, summary="s1", covered=("t1", "t2")), ("t1", "t2"), None),
+            (Outcome(kind=OutcomeKind.COMMITTED, covered=("span-1",)), None, None),
+            (Outcome(kind=OutcomeKind.COMMITTED, summary="s9"), ("t1", "t2"), "which is not in the window"),
+            (Outcome(kind=OutcomeKind.COMMITTED, covered=("t1",)), ("t1", "t2"), "does not say so"),
+            (Outcome(kind=OutcomeKind.COMMITTED, covered=("t1", "t2", "t3")), None, "still in the window"),
+            (COMMITTED, ("t1", "t2", "t9999"), "which is no turn and no item"),
+            (Outcome(kind=OutcomeKind.COMMITTED, covered=("t1", "t2", "t9999")), None, "no turn and no item"),
+        ],
+    )
+    def test_ptr_3_holds_the_outcome_against_the_window(
+        self, outcome: Outcome, covers: tuple | None, why: str | None
+    ) -> None:
+        play = Play().say("t1", ONE).say("t2", TWO).say("t3", THREE)
+        play.look(play.raws("t1", "t2", "t3")).compact(outcome, shown=("t1", "t2"), reply="In short.")
+
+        failures = judge("PTR-3", play.look([summary("s1", "In short.", covers=covers), *play.raws("t3")])).failures
+
+        assert (why is None) == (failures == ())
+        assert why is None or why in failures[0].sentence
+
+    def test_ptr_3_lets_turns_that_stay_be_shown_and_says_so(self) -> None:
+        play = Play().say("t1", ONE).say("t2", TWO).say("t3", THREE)
+        play.look(play.raws("t1", "t2", "t3")).compact(shown=("t1", "t2", "t3"), reply="In short.")
+
+        judged = judge("PTR-3", play.look([summary("s1", "In short.", covers=("t1", "t2")), *play.raws("t3")]))
+
+        assert judged.failures == ()
+        assert "shown as well" in str(judged.note)
+
+    def test_ptr_3_asks_for_nothing_to_be_shown_where_no_model_is(self) -> None:
+        notice = summary("n1", "[earlier turns are archived]", covers=("t1",))
+        play = Play().say("t1", ONE).say("t2", TWO)
+        play.look(play.raws("t1", "t2")).compact()
+        right, wrong = [notice, *play.raws("t2")], [notice]
+
+        assert judge("PTR-3", play.look(right)).failures == ()
+        more = Play().say("t1", ONE).say("t2", TWO)
+        more.look(more.raws("t1", "t2")).compact()
+        assert [failure.fact for failure in judge("PTR-3", more.look(wrong)).failures] == ["t2"]
 
     @pytest.mark.parametrize("shown", ["In short.", f"{ONE}\n{TWO}"])
     def test_ptr_3_wants_a_replaced_summary_shown_or_what_is_under_it(self, shown: str) -> None:

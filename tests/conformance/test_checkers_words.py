@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anchorhold.checkers.words import forms, holds, plain, quotes, says, stands
+from anchorhold.checkers.words import carries_calls, forms, holds, plain, quotes, says, stands
 from anchorhold.planting import KINDS, Planter
 from anchorhold_spec.vocabulary import Fact, ToolCall, Turn
 
@@ -82,3 +82,35 @@ def test_a_turn_without_words_is_held_by_its_calls_and_without_those_by_nothing(
 def test_a_text_quotes_a_source_by_a_run_of_its_words() -> None:
     assert quotes("So: the canary was green.", "The canary was green all night")
     assert not quotes("Summary of the conversation so far", "The canary was green all night")
+
+
+ARGUMENTS = json.dumps({"path": "/srv/a b/\u00e9.yaml", "lines": ['one "two"', "three"], "deep": {"n": 7}})
+CALLS = (ToolCall(id="c1", name="read", arguments=ARGUMENTS),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ARGUMENTS,
+        f"assistant: [read({ARGUMENTS})]",
+        json.dumps({"arguments": ARGUMENTS}),
+        json.dumps([{"calls": json.dumps({"arguments": ARGUMENTS})}], ensure_ascii=False),
+        json.dumps(json.loads(ARGUMENTS), indent=2, ensure_ascii=False),
+        str(json.loads(ARGUMENTS)),
+        'read(path=/srv/a b/\u00e9.yaml, lines: one "two" / three)',
+    ],
+)
+def test_arguments_of_a_call_may_be_written_in_many_ways(text: str) -> None:
+    assert carries_calls(plain(text), CALLS)
+
+
+@pytest.mark.parametrize("text", ["", "Checking the file.", "read(path=/srv/a b/\u00e9.yaml, lines: one / three)"])
+def test_arguments_of_a_call_are_missed_where_a_string_is_not_there(text: str) -> None:
+    assert not carries_calls(plain(text), CALLS)
+
+
+def test_arguments_that_are_no_json_have_to_be_there_as_they_are() -> None:
+    calls = (ToolCall(id="c1", name="run", arguments="ls -l /srv"),)
+
+    assert carries_calls("run: ls -l /srv", calls)
+    assert not carries_calls("run: ls -l", calls)

@@ -1,16 +1,29 @@
 """The command: what it prints where, and what it ends with."""
 
 import json
+import os
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from anchorhold.checkers import CHECKERS
 from anchorhold.cli import main
 from anchorhold.result import decode
+from anchorhold_spec.catalogue import RULES
 
 TOYS = Path(__file__).with_name("toy_compactors.py")
+SDK = Path(__file__).parents[2] / "conformance" / "anchorhold" / "adapters"
+ADAPTER = f"""import sys
+sys.path[:0] = [{str(SDK)!r}, {str(TOYS.parent)!r}]
+from anchorhold_sdk import serve
+from toy_compactors import Loses
+serve(Loses())
+"""
+"""A program, to be named by a path that means something in one directory only."""
 
 
 class Ended:
@@ -71,7 +84,7 @@ def test_check_ends_with_one_where_a_rule_failed_and_replay_shows_the_same(comma
     ended = command("check", f"{TOYS}:Loses", "--scenario", "growth-drop", "--rule", "PTR-1")
 
     assert ended.status == 1
-    assert "anchorhold replay anchorhold-report/histories/PTR-1.jsonl" in ended.out
+    assert f"anchorhold replay {Path('anchorhold-report/histories/PTR-1.jsonl').absolute()}\n" in ended.out
     again = command("replay", "anchorhold-report/histories/PTR-1.jsonl")
     assert again.status == 1
     assert "PTR-1 fails again." in again.out
@@ -85,6 +98,71 @@ def test_check_ends_with_three_where_the_level_asked_for_is_blocked(command) -> 
     ended = command("check", f"{TOYS}:Archive", "--scenario", "growth-drop", "--rule", "ANC-1", "--level", "5")
 
     assert ended.status == 3
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--rule", "RET-4"),
+        ("--rule", "pro-1", "--scenario", "little-to-do"),
+        ("--rule", "PTR-1", "--scenario", "restarts"),
+        ("--scenario", "restarts"),
+    ],
+)
+def test_check_ends_with_three_where_a_rule_asked_for_was_not_seen_to_hold(command, arguments) -> None:  # type: ignore[no-untyped-def]
+    ended = command("check", f"{TOYS}:Archive", "--json", *arguments)
+    document = json.loads(ended.out)
+
+    assert ended.status == 3
+    assert document["failures"] == []
+    assert {each["verdict"] for each in document["rules"].values()} <= {"untested", "inconclusive"}
+
+
+def test_check_tells_rules_that_nobody_can_judge_from_those_that_were_not_asked_for(command) -> None:  # type: ignore[no-untyped-def]
+    ended = command("check", f"{TOYS}:Archive", "--scenario", "growth-drop", "--rule", "ANC-1")
+    without = len(RULES) - len(CHECKERS)
+
+    assert ended.status == 0
+    assert f"{without} have no checker yet and {len(CHECKERS) - 1} were not asked for." in " ".join(ended.out.split())
+
+
+@pytest.mark.parametrize(
+    "kept_of",
+    ["toys.py:Loses", "toys:Loses", f"cmd:{shlex.quote(sys.executable)} loses_adapter.py"],
+)
+def test_the_replay_command_works_from_another_directory(kept_of: str, tmp_path: Path) -> None:
+    shutil.copy(TOYS, tmp_path / "toys.py")
+    (tmp_path / "loses_adapter.py").write_text(ADAPTER, encoding="utf-8")
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+    def shell(words: str, where: Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            words, shell=True, cwd=where, env=environment, capture_output=True, text=True, check=False
+        )
+
+    there = shell(
+        f"anchorhold check {shlex.quote(kept_of)} --scenario growth-drop --rule PTR-1 --effort quick --json", tmp_path
+    )
+    assert there.returncode == 1, there.stderr
+    (tmp_path / "elsewhere").mkdir()
+    (failure,) = json.loads(there.stdout)["failures"]
+    again = shell(failure["replay"], tmp_path / "elsewhere")
+
+    assert "PTR-1 fails again." in again.stdout, again.stderr
+    assert again.returncode == 1
+
+
+def test_replay_says_where_a_program_has_to_be_looked_for(command, monkeypatch, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    adapter = Path("loses_adapter.py")
+    adapter.write_text(ADAPTER, encoding="utf-8")
+    kept_of = f"cmd:{shlex.quote(sys.executable)} loses_adapter.py"
+    assert command("check", kept_of, "--scenario", "growth-drop", "--rule", "PTR-1", "--effort", "quick").status == 1
+    adapter.unlink()
+
+    ended = command("replay", "anchorhold-report/histories/PTR-1.jsonl")
+
+    assert ended.status == 2
+    assert "replay it where that was checked, or name it with --compactor" in ended.err
 
 
 def test_check_writes_its_reports_where_it_is_told_to(command) -> None:  # type: ignore[no-untyped-def]
@@ -148,7 +226,12 @@ def test_what_an_adapter_wrote_to_standard_error_is_kept_with_the_report(command
         (("check", "--rule", "ANC-99"), "no rule is called 'ANC-99'"),
         (("check", "--level", "9"), "--level"),
         (("check", "--effort", "heroic"), "heroic"),
-        (("check", "--scenario", "shrink"), "no scenario is called 'shrink'; there are growth-drop,"),
+        (("check", "--scenario", "shrink"), "no scenario is called 'shrink': there are growth-drop,"),
+        (("check", f"{TOYS}:Archive", "--scenario", "crash-nowhere"), "no scenario is called 'crash-nowhere'"),
+        (
+            ("check", f"{TOYS}:Archive", "--scenario", "growth-drop", "--scenario", "mixture-99"),
+            "no scenario is called 'mixture-99': did you mean mixture-9?",
+        ),
         (("chekc",), "Did you mean 'check'"),
         (("replay", "nowhere.jsonl"), "nowhere.jsonl: No such file"),
     ],

@@ -72,7 +72,21 @@ def test_a_compactor_that_declares_itself_irreversible_is_given_no_level() -> No
 
 
 def test_exit_status_is_0_where_nothing_failed_and_no_level_was_asked_for() -> None:
-    assert exit_status(verdicts(VerdictKind.UNTESTED)) == 0
+    assert exit_status(verdicts(VerdictKind.UNTESTED, ANC_1=VerdictKind.PASS)) == 0
+
+
+@pytest.mark.parametrize("kind", [k for k in VerdictKind if k not in (VerdictKind.PASS, VerdictKind.FAIL)])
+def test_exit_status_is_3_where_no_rule_was_seen_to_hold(kind: VerdictKind) -> None:
+    assert exit_status(verdicts(kind)) == 3
+
+
+@pytest.mark.parametrize("kind", list(VerdictKind))
+def test_exit_status_is_0_only_where_each_rule_that_was_asked_for_is_held(kind: VerdictKind) -> None:
+    found = verdicts(VerdictKind.UNTESTED, ANC_1=VerdictKind.PASS, PTR_2=kind)
+    expected = {VerdictKind.FAIL: 1, VerdictKind.PASS: 0, VerdictKind.VACUOUS: 0}.get(kind, 3)
+
+    assert exit_status(found, rules=("ANC-1", "PTR-2")) == expected
+    assert exit_status(found, rules=("PTR-2",)) == expected
 
 
 @pytest.mark.parametrize("asked", [None, 1, 5])

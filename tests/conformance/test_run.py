@@ -11,7 +11,7 @@ from anchorhold.compactor import OPERATIONS_OF, Description, Settings
 from anchorhold.errors import AdapterError
 from anchorhold.history import Event, EventType
 from anchorhold.planting import Planter
-from anchorhold.run import play
+from anchorhold.run import PIECES, play
 from anchorhold.size import window_size
 from anchorhold.verdict import History
 from anchorhold.workload import (
@@ -31,7 +31,7 @@ from anchorhold.workload import (
     Switch,
     Workload,
 )
-from anchorhold_spec.vocabulary import Item, Pointer
+from anchorhold_spec.vocabulary import Answer, AnswerKind, Item, Outcome, OutcomeKind, Pointer
 
 EVERY = frozenset(op for operations in OPERATIONS_OF.values() for op in operations)
 
@@ -122,6 +122,116 @@ def test_a_token_that_no_summary_carries_any_more_is_still_followed() -> None:
     tokens = [event.value["token"] for event in invoked(history, "get")]
 
     assert tokens.count(tokens[0]) >= 3
+
+
+class InPieces(Archive):
+    """Hands out what it holds in pieces of ten characters: one by one, or always the same one again."""
+
+    size = 10
+    endless = False
+
+    def _piece(self, name: str, text: str, at: int = 0) -> Answer:
+        if len(text) <= at + self.size and not self.endless:
+            return Answer(kind=AnswerKind.FOUND, text=text[at:])
+        more = f"more:{name}:{at + self.size}"
+        return Answer(kind=AnswerKind.PARTIAL, text=text[at : at + self.size], continuation=more)
+
+    def get(self, token: str) -> Answer:
+        if not token.startswith("more:"):
+            answer = super().get(token)
+            return answer if answer.text is None else self._piece(token, answer.text)
+        name, _, at = token.removeprefix("more:").rpartition(":")
+        text = self._asked[2:] if name.startswith("?") else super().get(name).text
+        return self._piece(name, text or "", int(at))
+
+    def search(self, literal: str) -> Answer:
+        answer = super().search(literal)
+        if answer.text is None:
+            return answer
+        self._asked = f"? {answer.text}"
+        return self._piece("?", answer.text)
+
+    def reconstitute(self, subject: str, attribute: str, evidence: bool) -> Answer:
+        return self.search(subject)
+
+
+def pieces(history: History, first: str) -> list[list[dict[str, Any]]]:
+    """For each operation of this name: its answer and those of the continuations that were followed right after."""
+    found: list[tuple[str, list[dict[str, Any]]]] = []
+    for invoke, end in zip(history.events, history.events[1:], strict=False):
+        if invoke.type is not EventType.INVOKE or end.type is not EventType.OK:
+            continue
+        token = (invoke.value or {}).get("token", "")
+        if invoke.op == "get" and token.startswith("more:"):
+            assert token == found[-1][1][-1]["continuation"]
+            found[-1][1].append(end.value)
+        elif invoke.op in ("get", "search", "reconstitute") and end.value["kind"] in ("partial", "found"):
+            found.append((invoke.op, [end.value]))
+    return [answers for op, answers in found if op == first]
+
+
+def test_the_continuations_of_a_pointers_answer_are_followed_right_after_it_and_join_to_the_original() -> None:
+    appends = talk(12)
+    history = run(InPieces(), *appends, Compact())
+    joined = {"".join(piece["text"] for piece in each) for each in pieces(history, "get")}
+
+    assert joined
+    assert joined <= {append.turn.text or append.turn.calls[0].arguments for append in appends}
+
+
+@pytest.mark.parametrize("op", ["search", "reconstitute"])
+def test_the_continuations_of_what_was_asked_for_are_followed_right_after_it(op: str) -> None:
+    appends = talk(4, 2)
+    facts = [fact for append in appends for fact in append.facts]
+    history = run(InPieces(), *appends, *(Ask(fact=fact) for fact in facts))
+    joined = ["".join(piece["text"] for piece in each) for each in pieces(history, op)]
+
+    assert len(joined) >= len(facts)
+    assert set(joined) <= {append.turn.text or append.turn.calls[0].arguments for append in appends}
+
+
+def test_a_continuation_is_followed_when_it_is_seen_and_at_no_later_look() -> None:
+    history = run(InPieces(), *talk(12), Compact(), Probe(), Probe())
+    asked = [event.value["token"] for event in invoked(history, "get")]
+    whole = [token for token in asked if not token.startswith("more:")]
+
+    assert {asked.count(token) for token in asked if token.startswith("more:")} == {
+        whole.count(token) for token in whole
+    }
+
+
+def test_an_answer_without_an_end_is_followed_for_a_bounded_number_of_pieces() -> None:
+    class Endless(InPieces):
+        endless = True
+
+    history = run(Endless(), *talk(12), Compact())
+
+    assert {len(each) for each in pieces(history, "get")} == {PIECES}
+
+
+def test_a_continuation_that_leads_to_itself_is_followed_once() -> None:
+    class Circle(Archive):
+        def get(self, token: str) -> Answer:
+            return Answer(kind=AnswerKind.PARTIAL, text="again", continuation="more:again")
+
+    history = run(Circle(), *talk(12), Compact())
+
+    assert {len(each) for each in pieces(history, "get")} == {2}
+
+
+def test_an_eviction_finds_its_token_by_what_the_joined_pieces_hold() -> None:
+    class Silent(InPieces):
+        def pointers(self) -> Any:
+            return [Pointer(summary=p.summary, token=p.token, covers=None) for p in super().pointers()]
+
+        def evict(self, token: str) -> Outcome:
+            self.originals.pop(token.removeprefix("original:"))
+            return Outcome(kind=OutcomeKind.COMMITTED)
+
+    appends = talk(12)
+    history = run(Silent(), *appends, Compact(), Evict(turn=appends[1].turn.id))
+
+    assert [event.value["token"] for event in invoked(history, "evict")] == [f"original:{appends[1].turn.id}"]
 
 
 def test_what_a_compactor_does_not_offer_is_never_attempted_and_leaves_no_step() -> None:

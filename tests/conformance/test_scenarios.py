@@ -1,14 +1,17 @@
+from collections.abc import Callable, Iterable
+
 import pytest
 from toy_compactors import Archive
 
 from anchorhold.compactor import OPERATIONS_OF, Description, Settings, Unit
-from anchorhold.planting import Planter
+from anchorhold.planting import ARGUMENT, Planter
 from anchorhold.run import play
 from anchorhold.scenarios import ASKED_FOR, DIRECTED, Effort, Plan, Scenario, scenarios
 from anchorhold.scenarios.damage import crash_at
 from anchorhold.scenarios.mixtures import mixture
+from anchorhold.scenarios.plan import LOOSE_A_FILL
 from anchorhold.summariser import MODES
-from anchorhold.workload import Append, Ask, Compact, DropFact, Evict, Fill, Summariser
+from anchorhold.workload import Append, Ask, Compact, DropFact, Evict, Fill, Reopen, Summariser
 from anchorhold_spec.catalogue import RULES
 
 EVERY = frozenset(op for operations in OPERATIONS_OF.values() for op in operations)
@@ -47,7 +50,11 @@ def test_facts_are_said_before_they_are_dropped_and_turns_before_they_are_evicte
             assert append.turn.id not in turns
             turns.add(append.turn.id)
             facts |= {fact.text for fact in append.facts}
-            assert all(fact.text in (append.turn.text or "") for fact in append.facts)
+            for fact in append.facts:
+                inside = (
+                    [call.arguments for call in append.turn.calls] if fact.kind == ARGUMENT else [append.turn.text]
+                )
+                assert any(fact.text in (words or "") for words in inside)
         if isinstance(step, DropFact):
             assert step.turn in turns
             assert step.fact.text in facts
@@ -81,7 +88,8 @@ def test_every_fact_that_a_filling_carries_is_said_even_where_the_window_is_full
     )
     said = [fact for step in history.header.workload.steps if isinstance(step, Append) for fact in step.facts]
 
-    assert said == list(facts)
+    assert [fact for fact in said if fact.subject is not None] == list(facts)
+    assert len(said) == len(facts) + 2 * LOOSE_A_FILL
 
 
 def test_what_was_never_said_is_asked_for_too() -> None:
@@ -96,6 +104,68 @@ def test_what_was_never_said_is_asked_for_too() -> None:
 
     assert asked - said
     assert asked & said
+
+
+def appended(scenario: Scenario, at: Plan) -> list[Append]:
+    steps = scenario.workload(at).steps
+    return [
+        append
+        for step in steps
+        for append in (step.turns if isinstance(step, Fill) else (step,) if isinstance(step, Append) else ())
+    ]
+
+
+@pytest.mark.parametrize("scenario", [s for s in ALL if s.name != "idle-talk"], ids=names)
+@pytest.mark.parametrize("seed", ["0", "1", "2"])
+def test_every_scenario_says_things_outside_the_forms_and_in_arguments(scenario: Scenario, seed: str) -> None:
+    facts = [fact for append in appended(scenario, plan(seed=seed)) for fact in append.facts]
+
+    assert any(fact.kind == ARGUMENT for fact in facts)
+    assert any(fact.subject is None and fact.kind != ARGUMENT for fact in facts)
+
+
+def test_idle_talk_says_nothing_that_could_be_lost() -> None:
+    idle = next(s for s in DIRECTED if s.name == "idle-talk")
+
+    assert not any(append.facts or append.turn.calls for append in appended(idle, plan()))
+
+
+@pytest.mark.parametrize("seed", [str(n) for n in range(12)])
+def test_every_near_miss_of_a_slot_and_of_a_literal_is_asked_for_whatever_the_seed(seed: str) -> None:
+    scenario = next(s for s in DIRECTED if s.name == "neighbours")
+    said = [fact for append in appended(scenario, plan(seed=seed)) for fact in append.facts]
+    slots = {(f.subject, f.attribute) for f in said if f.subject and f.attribute}
+    literals = {f.literal for f in said}
+    subjects = {subject for subject, _ in slots}
+    asked = [step.fact for step in scenario.workload(plan(seed=seed)).steps if isinstance(step, Ask)]
+    missed = [f for f in asked if f.subject and (f.subject, f.attribute) not in slots]
+    words = {f.literal for f in asked} - literals
+
+    def misses(what: Callable[[str, str], bool], said: Iterable[str], asked: Iterable[str]) -> bool:
+        return any(what(one, other) for one in said for other in asked)
+
+    # Another attribute of a known subject; a subject's beginning; more than a subject; another case.
+    assert any(f.subject in subjects for f in missed)
+    others = {f.subject or "" for f in missed}
+    assert misses(lambda one, other: one != other and one.startswith(other), subjects, others)
+    assert misses(lambda one, other: one != other and other.startswith(one), subjects, others)
+    assert misses(lambda one, other: one != other and one.casefold() == other.casefold(), subjects, others)
+    # A literal with a character more, another one at the end, one less, and the other case.
+    assert misses(lambda one, other: other[:-1] == one, literals, words)
+    assert misses(lambda one, other: len(one) == len(other) and one[:-1] == other[:-1], literals, words)
+    assert misses(lambda one, other: any(one[:n] + one[n + 1 :] == other for n in range(len(one))), literals, words)
+    assert misses(lambda one, other: one.casefold() == other.casefold(), literals, words)
+    # Whoever looks for words as grep does answers none of them by the words that they are near to.
+    assert not any(word in f.text for word in words for f in said)
+
+
+def test_more_replies_in_a_row_are_bad_than_a_compactor_has_patience_for() -> None:
+    for mode in ("fail", "empty", "blank", "truncated", "refusal", "error-text", "echo", "same"):
+        steps = next(s for s in DIRECTED if s.name == f"reply-{mode}").workload(plan()).steps
+        begin = next(n for n, step in enumerate(steps) if isinstance(step, Summariser) and step.mode == mode)
+        end = next(n for n, step in enumerate(steps) if isinstance(step, Reopen))
+
+        assert sum(isinstance(step, Compact) for step in steps[begin:end]) > 5
 
 
 def test_every_bad_reply_is_followed_by_a_good_one() -> None:

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anchorhold.compactor import Settings
@@ -68,6 +68,7 @@ def steps(seed: int = 0, turns: int = 20) -> tuple[AnyStep, ...]:
     )
 
 
+@settings(deadline=None)
 @given(seed=st.integers(0, 50), data=st.data())
 def test_exactly_the_steps_that_are_needed_are_left(seed: int, data: st.DataObject) -> None:
     every = steps(seed)
@@ -151,6 +152,24 @@ def test_turns_lose_facts_and_words_that_are_not_needed() -> None:
     assert isinstance(second, Append)
     assert (first.turn.text, first.facts) == (kept.text, (kept,))
     assert second.turn.text == "Go on (t2)."
+
+
+def test_what_a_calls_arguments_hold_is_not_said_beside_it_when_words_are_left_out() -> None:
+    planter = Planter(1)
+    kept = planter.argument()
+    silent, mixed = planter.call(planter.argument())[0], planter.call(kept)[0]
+    silent, mixed = (silent, mixed) if silent.turn.text is None else (mixed, silent)
+
+    def attempt(workload: Workload) -> Failing | None:
+        return failing(workload.steps) if len(workload.steps) == 2 else None
+
+    one, two = shrink(failing((silent, mixed)), attempt=attempt, runs=200).failing.workload.steps
+
+    assert isinstance(one, Append)
+    assert isinstance(two, Append)
+    assert (one.turn, one.facts) == (silent.turn, ())
+    assert two.turn.calls == mixed.turn.calls
+    assert two.turn.text == f"Go on ({mixed.turn.id})."
 
 
 def test_observations_become_as_narrow_as_possible() -> None:

@@ -1,10 +1,13 @@
+import json
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anchorhold.compactor import Shown, SummariserError
-from anchorhold.planting import Planter
+from anchorhold.planting import ARGUMENTS, LOOSE, Planter
 from anchorhold.summariser import MODES, SUMMARIES, ScriptedSummariser
+from anchorhold_spec.vocabulary import Fact
 
 PLANTER = Planter("summariser")
 TURNS = [PLANTER.say(fact) for fact in PLANTER.facts(10)]
@@ -23,6 +26,7 @@ def shown(*numbers: int) -> Shown:
     return Shown(messages=("Summarise.", *(TURNS[n].turn.text or "" for n in numbers)))
 
 
+@settings(deadline=None)
 @given(st.sets(st.integers(0, 9)))
 def test_faithful_keeps_exactly_the_planted_statements_that_it_was_shown(numbers: set[int]) -> None:
     lines = summariser()(shown(*numbers)).text.splitlines()
@@ -36,6 +40,53 @@ def test_a_vague_summary_holds_no_literal_and_is_not_empty(mode: str) -> None:
 
     assert text.strip()
     assert [fact.literal for fact in FACTS if fact.literal in text] == []
+
+
+LOOSE_FACTS = (*(PLANTER.loose(kind) for kind in LOOSE), *(PLANTER.argument(name) for name in ARGUMENTS))
+
+
+def wrapped(text: str, times: int) -> str:
+    for _ in range(times):
+        text = json.dumps({"content": text, "note": "Übergabe"}, ensure_ascii=times == 1)
+    return text
+
+
+@pytest.mark.parametrize("times", [0, 1, 2])
+@pytest.mark.parametrize("fact", LOOSE_FACTS, ids=lambda fact: fact.text[:20])
+def test_a_loose_fact_is_recognised_in_whatever_escaping_it_is_shown(fact: Fact, times: int) -> None:
+    made = ScriptedSummariser()
+    made.learn("Something else was said.", LOOSE_FACTS)
+
+    lines = made(Shown(messages=("Summarise.", wrapped(f"So far.\n{fact.text}\nGo on.", times)))).text.splitlines()
+
+    assert lines[1:-1] == [fact.text]
+
+
+@pytest.mark.parametrize("fact", LOOSE_FACTS, ids=lambda fact: fact.text[:20])
+def test_of_a_loose_fact_that_is_laid_out_anew_the_summary_holds_what_was_shown(fact: Fact) -> None:
+    made = ScriptedSummariser()
+    made.learn("Something else was said.", LOOSE_FACTS)
+    shown_as = Shown(messages=("Summarise.", f"called with value={fact.literal}; done"))
+
+    assert made(shown_as).text.splitlines()[1:-1] == [fact.literal]
+
+
+@pytest.mark.parametrize("fact", LOOSE_FACTS, ids=lambda fact: fact.text[:20])
+def test_a_longer_word_is_not_taken_for_the_literal_in_it(fact: Fact) -> None:
+    made = ScriptedSummariser()
+    made.learn("Something else was said.", LOOSE_FACTS)
+
+    assert len(made(Shown(messages=(f"x{fact.literal}x 1{fact.literal}1",))).text.splitlines()) == 2
+
+
+@pytest.mark.parametrize("mode", ["paraphrase", "drop"])
+def test_a_vague_summary_holds_no_loose_literal_either(mode: str) -> None:
+    made = ScriptedSummariser()
+    made.learn("Something else was said.", LOOSE_FACTS)
+    made.tell(mode)
+    text = made(Shown(messages=tuple(fact.text for fact in LOOSE_FACTS))).text
+
+    assert [fact.literal for fact in LOOSE_FACTS if fact.literal in text] == []
 
 
 def test_two_summaries_of_the_same_are_never_the_same_words() -> None:

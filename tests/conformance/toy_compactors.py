@@ -121,6 +121,23 @@ class LosesOnce(Archive):
         return outcome
 
 
+class LosesAtTimes(Archive):
+    """Loses everything in every third session of the process: whether it does is not up to the workload."""
+
+    sessions = 0
+
+    def open(self, settings: Settings, summarise: Summarise) -> Settings:
+        LosesAtTimes.sessions += 1
+        self.odd = LosesAtTimes.sessions % 3 == 0
+        return super().open(settings, summarise)
+
+    def compact(self) -> Outcome:
+        outcome = super().compact()
+        if self.odd:
+            self.originals.clear()
+        return outcome
+
+
 class Automatic(Archive):
     """Compacts by itself when a turn comes in, counts items, and has nothing else to do."""
 

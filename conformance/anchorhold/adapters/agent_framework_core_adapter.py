@@ -187,6 +187,9 @@ class Adapter:
         if message is None:
             return Answer(kind=AnswerKind.FOREIGN, reason="no message of the session has this id")
         text, data = content_of(message)
+        # The message has its calls with it.
+        called = [str(c.arguments) for c in message.contents if c.type == "function_call" and c.arguments]
+        text = "\n".join([*([text] if text is not None else []), *called]) if called else text
         original = not sources_of(message)
         return Answer(
             kind=AnswerKind.FOUND,

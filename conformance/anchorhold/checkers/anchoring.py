@@ -1,9 +1,10 @@
 """ANC: at all times every assertion is anchored or tombstoned."""
 
-from anchorhold.checkers.holding import HELD, Hold, hold
-from anchorhold.checkers.reading import Assertion, Observation, Reading
+from anchorhold.checkers.holding import HELD, PATIENCE, WAITING, Hold, Waits, hold
+from anchorhold.checkers.reading import Assertion, Observation, Reading, Stretch
 from anchorhold.checkers.tally import RuleChecker, Tally
-from anchorhold.compactor import Mechanism
+from anchorhold.checkers.words import content
+from anchorhold_spec.vocabulary import CarrierKind, Item
 
 
 def where_looked(reading: Reading) -> str:
@@ -32,6 +33,7 @@ def anc_1(reading: Reading, tally: Tally) -> None:
     """Every assertion of every acknowledged turn, whenever everything was looked at."""
     last: dict[int, Observation] = {}
     lost: set[int] = set()
+    waits = Waits()
     for observation in reading.observations:
         if observation.live is None:
             continue
@@ -51,26 +53,39 @@ def anc_1(reading: Reading, tally: Tally) -> None:
                 # While the turn itself stands in the window, nothing is at stake.
                 if held is not Hold.RAW:
                     tally.trigger()
-            elif held is Hold.LOOSE:
+            over = waits.over(assertion.number, held)
+            if held is Hold.LOOSE or (held is Hold.PENDING and over):
                 lost.add(assertion.number)
                 tally.trigger()
                 done = blame(reading, assertion, last.get(assertion.number), observation)
+                why = where_looked(reading)
+                if held is Hold.PENDING:
+                    why = f"it was answered “pending” {PATIENCE} times and never became anything else"
                 tally.fail(
-                    f"After {done}, {assertion} is held by nothing: {where_looked(reading)}.",
+                    f"After {done}, {assertion} is held by nothing: {why}.",
                     fact=assertion.fact.text,
                     event=observation.end,
                 )
 
 
+def _notices(stretch: Stretch) -> tuple[Item, ...]:
+    """Items that are no turns and no summaries, and that left the window in the course of a compaction."""
+    if not stretch.of("compact") and not stretch.of("append"):
+        return ()
+    there = {(item.id, content(item)) for item in stretch.after.items}
+    return tuple(i for i in stretch.before.items if i.kind is not CarrierKind.RAW and (i.id, content(i)) not in there)
+
+
 def anc_4(reading: Reading, tally: Tally) -> None:
-    """Each time a summary replaces a summary: what was held before, and not by the window's raw turns, still is."""
+    """Each time a carrier leaves the window: what was held before, and not by the window's raw turns, still is."""
     for lane in reading.lanes:
         waiting: dict[int, str] = {}
         for stretch in lane:
             if any(o.op in ("evict", "expire", "tombstone") for o in stretch.operations):
                 waiting.clear()
-            if stretch.new_summaries and stretch.gone_summaries:
-                gone = ", ".join(item.id for item in stretch.gone_summaries)
+            went = stretch.gone_summaries if stretch.new_summaries else _notices(stretch)
+            if went:
+                gone = ", ".join(item.id for item in went)
                 for assertion in reading.assertions:
                     held = hold(reading, stretch.before, assertion)
                     if assertion.session == stretch.after.session and held in HELD - {Hold.RAW}:
@@ -79,13 +94,13 @@ def anc_4(reading: Reading, tally: Tally) -> None:
                 if assertion.number not in waiting or reading.excused(stretch.after, assertion.turn):
                     continue
                 held = hold(reading, stretch.after, assertion)
-                if held is Hold.UNKNOWN:
+                if held in WAITING:
                     continue
                 tally.trigger()
                 replaced = waiting.pop(assertion.number)
                 if held is Hold.LOOSE:
                     tally.fail(
-                        f"{assertion} was still held while summary {replaced} was there; since another summary "
+                        f"{assertion} was still held while item {replaced} was there; since another "
                         f"took its place, {where_looked(reading)}.",
                         fact=assertion.fact.text,
                         event=stretch.after.end,
@@ -94,5 +109,5 @@ def anc_4(reading: Reading, tally: Tally) -> None:
 
 CHECKERS = (
     RuleChecker(rule="ANC-1", minimum=5, mechanisms=(), examine=anc_1),
-    RuleChecker(rule="ANC-4", minimum=3, mechanisms=(Mechanism.SUMMARISER,), examine=anc_4),
+    RuleChecker(rule="ANC-4", minimum=3, mechanisms=(), examine=anc_4),
 )

@@ -1,6 +1,6 @@
 """CRA: after a crash there is the old state, the new one, or a declared pending; and recovery comes to rest."""
 
-from anchorhold.checkers.holding import HELD, through_pointers
+from anchorhold.checkers.holding import HELD, Hold, through_pointers
 from anchorhold.checkers.outcomes import trace
 from anchorhold.checkers.progress import excuse
 from anchorhold.checkers.reading import Observation, Operation, Reading, Stretch
@@ -24,8 +24,10 @@ def _mixture(reading: Reading, stretch: Stretch) -> str | None:
     # Turns that were appended since the last look belong to the old state.
     removed = reading.removed(stretch)
     if not stretch.new_summaries:
-        if removed:
-            return f"{reading.quote(removed[0])} is gone, and no summary stands for it"
+        # Where no model writes summaries, the new state is a notice whose pointers lead to what is gone.
+        loose = [turn for turn in removed if through_pointers(reading, after, turn) not in HELD]
+        if loose:
+            return f"{reading.quote(loose[0])} is gone, and no summary stands for it"
         gone = stretch.gone_summaries
         return f"summary {gone[0].id} is gone, and nothing took its place" if gone else None
     if any(item.pending for item in stretch.new_summaries):
@@ -46,7 +48,7 @@ def _mixture(reading: Reading, stretch: Stretch) -> str | None:
         return None
     for turn in removed:
         if reading.said[turn].forms and not reading.excused(after, turn):
-            if through_pointers(reading, after, turn) in HELD:
+            if through_pointers(reading, after, turn) in HELD | {Hold.PENDING}:
                 continue
             return f"summary {name} replaced {reading.quote(turn)}, to which no pointer leads"
     return None

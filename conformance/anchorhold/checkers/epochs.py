@@ -1,5 +1,6 @@
 """EPO: a token leads to what it was issued for, or says that it does not; never to something else."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from anchorhold.checkers.words import content, plain, shorten
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Pointer
 
+NUMBER = re.compile(r"\d+")
 LEAVING = frozenset({"evict", "expire"})
 
 
@@ -115,9 +117,10 @@ def epo_1(reading: Reading, tally: Tally) -> None:
 
 
 def _never_issued(reading: Reading) -> Iterator[tuple[str, Answer | None, int]]:
+    handed = _continuations(reading)
     for operation in reading.operations:
         token = str(operation.arguments.get("token", ""))
-        if operation.op != "get" or token in reading.issued or token in _continuations(reading):
+        if operation.op != "get" or token in reading.issued or token in handed:
             continue
         answer = next(
             (
@@ -131,20 +134,12 @@ def _never_issued(reading: Reading) -> Iterator[tuple[str, Answer | None, int]]:
 
 
 def _continuations(reading: Reading) -> frozenset[str]:
-    return frozenset(
-        answer.continuation
-        for observation in reading.observations
-        for answer in observation.answers.values()
-        if answer.continuation is not None
-    )
+    return frozenset().union(*(observation.continuations for observation in reading.observations))
 
 
-def _resolved(reading: Reading) -> Iterator[str]:
-    """Everything that issued tokens ever resolved to."""
-    for observation in reading.observations:
-        for token, answer in observation.answers.items():
-            if token in reading.issued and answer.kind in CONTENT:
-                yield content(answer)
+def _shape(token: str) -> str:
+    """A token with its numbers taken out: addresses of one store look alike."""
+    return NUMBER.sub("#", token)
 
 
 def epo_2(reading: Reading, tally: Tally) -> None:
@@ -184,12 +179,14 @@ def epo_2(reading: Reading, tally: Tally) -> None:
                         event=observation.end,
                     )
             tokens[pointer.token] = token
-    led = frozenset().union(*(reading.contained(text) for text in _resolved(reading)))
-    for name, answer, event in _never_issued(reading):
-        # Where keys are plain numbers, one of another store may name what this one has under the same number and
-        # has not pointed at yet.
-        own = reading.contained(content(answer)) if answer is not None and answer.kind in CONTENT else frozenset()
-        if own and not own & led:
+    shapes = {_shape(token) for token in reading.issued}
+    strangers = tuple(_never_issued(reading))
+    for name, answer, event in strangers:
+        # Where a token is the address of what it names (a number, a range), one of another store may be the address
+        # of something that this one has as well. What is no address, and what leads where others lead, is not.
+        led = [a for other, a, _ in strangers if other != name and a is not None and a.kind in CONTENT]
+        own = answer is not None and answer.kind in CONTENT and bool(reading.contained(content(answer)))
+        if own and _shape(name) in shapes and all(content(a) != content(answer) for a in led if answer is not None):
             continue
         tally.trigger()
         if answer is None or answer.kind is not AnswerKind.FOREIGN:

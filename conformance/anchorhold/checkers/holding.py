@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from anchorhold.checkers.reading import CONTENT, Assertion, Observation, Question, Reading
-from anchorhold.checkers.words import content, plain, says, stands
+from anchorhold.checkers.words import content, piece_of, plain, says, stands, words
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Entry, Item, Pointer, Tombstone
 
 
@@ -20,6 +20,7 @@ class Hold(StrEnum):
     TEXT = "text"
     POINTER = "pointer"
     PENDING = "pending"
+    """Everything was looked at, nothing holds it yet, and something promises that it will."""
     SEARCH = "search"
     TOMBSTONE = "tombstone"
     UNKNOWN = "unknown"
@@ -28,7 +29,30 @@ class Hold(StrEnum):
     """Everything was looked at, and nothing holds it."""
 
 
-HELD = frozenset({Hold.RAW, Hold.TEXT, Hold.POINTER, Hold.PENDING, Hold.SEARCH, Hold.TOMBSTONE})
+HELD = frozenset({Hold.RAW, Hold.TEXT, Hold.POINTER, Hold.SEARCH, Hold.TOMBSTONE})
+WAITING = frozenset({Hold.UNKNOWN, Hold.PENDING})
+"""Neither held nor lost as far as can be seen: there may be more to see later."""
+PATIENCE = 4
+"""Looks in which something may be answered `pending`; each follows a change, so that the copy had time to land."""
+
+
+class Waits:
+    """Counts how often each thing was found pending without ever having been found held in between."""
+
+    def __init__(self) -> None:
+        self._times: dict[int | str, int] = {}
+
+    def over(self, what: int | str, held: Hold) -> bool:
+        """Whether one more look in which it stands so is one too many (PTR-5: pending ends)."""
+        if held in HELD:
+            self._times.pop(what, None)
+        elif held is not Hold.UNKNOWN:
+            self._times[what] = self._times.get(what, 0) + 1
+        return self._times.get(what, 0) >= PATIENCE
+
+
+SLACK = 2000
+"""Characters that a store's own framing may add to what it hands out."""
 
 
 def same_literal(one: str, other: str) -> bool:
@@ -52,7 +76,10 @@ def hold(reading: Reading, observation: Observation, assertion: Assertion) -> Ho
     by_search = _through_search(reading, observation, assertion)
     if by_search in HELD:
         return by_search
-    return Hold.UNKNOWN if Hold.UNKNOWN in (by_pointer, by_search) else Hold.LOOSE
+    for unsettled in (Hold.UNKNOWN, Hold.PENDING):
+        if unsettled in (by_pointer, by_search):
+            return unsettled
+    return Hold.LOOSE
 
 
 def says_item(reading: Reading, observation: Observation, item: Item, assertion: Assertion) -> bool:
@@ -84,9 +111,19 @@ def tombstoned(reading: Reading, observation: Observation, assertion: Assertion)
 
 
 def buries(reading: Reading, tombstone: Tombstone, assertion: Assertion) -> bool:
-    """Whether a tombstone names an assertion."""
+    """Whether a tombstone names an assertion.
+
+    One that names no turn of the transcript covers what the caller decided on, and not the same words in other turns
+    (MAN-4).
+    """
+    if not same_literal(tombstone.literal, assertion.fact.literal):
+        return False
     source = reading.turn_of(tombstone.source)
-    return source in (None, assertion.turn) and same_literal(tombstone.literal, assertion.fact.literal)
+    if source is not None:
+        return source == assertion.turn
+    return any(
+        drop.source == assertion.turn and same_literal(drop.literal, tombstone.literal) for drop in reading.drops
+    )
 
 
 def covering(reading: Reading, pointers: tuple[Pointer, ...] | None, turn: str) -> Iterator[Pointer]:
@@ -97,9 +134,15 @@ def covering(reading: Reading, pointers: tuple[Pointer, ...] | None, turn: str) 
             yield pointer
 
 
-def whole(answer: Answer) -> bool:
-    """Whether an answer claims to be all there is."""
-    return answer.kind is AnswerKind.FOUND
+def credible(reading: Reading, answer: Answer, turns: frozenset[str] | None) -> bool:
+    """Whether what was handed out so far can be part of these turns (of any turn, where it is not said of which)."""
+    among = reading.said if turns is None else turns
+    sources = [words(reading.said[turn].turn) for turn in among]
+    text = content(answer)
+    # What is longer by far than everything that it may stand for is no piece of it, and goes on for ever.
+    if len(text) > SLACK + 4 * sum(map(len, sources)):
+        return False
+    return any(piece_of(text, source) for source in sources)
 
 
 def through_pointers(reading: Reading, observation: Observation, turn: str) -> Hold:
@@ -108,20 +151,23 @@ def through_pointers(reading: Reading, observation: Observation, turn: str) -> H
         return Hold.LOOSE
     if observation.pointers is None:
         return Hold.UNKNOWN
-    unknown = False
+    unknown = pending = False
     for pointer in observation.pointers:
         answer = observation.answers.get(pointer.token)
-        if answer is not None and answer.kind in CONTENT and turn in reading.contained(content(answer)):
+        text = content(answer) if answer is not None and answer.kind in CONTENT else ""
+        if text and turn in reading.contained(text) and reading.with_calls(text, turn):
             return Hold.POINTER
     for pointer in covering(reading, observation.pointers, turn):
         answer = observation.answers.get(pointer.token)
         if answer is None:
             unknown |= pointer.token not in observation.errors
         elif answer.kind is AnswerKind.PENDING:
-            return Hold.PENDING
+            pending = True
         elif answer.kind is AnswerKind.PARTIAL and answer.continuation is not None:
-            unknown = True
-    return Hold.UNKNOWN if unknown else Hold.LOOSE
+            unknown |= credible(reading, answer, reading.turns_of(pointer.covers))
+    if unknown:
+        return Hold.UNKNOWN
+    return Hold.PENDING if pending else Hold.LOOSE
 
 
 def _archived_elsewhere(reading: Reading, observation: Observation, assertion: Assertion) -> bool:
@@ -147,16 +193,19 @@ def _through_search(reading: Reading, observation: Observation, assertion: Asser
     asked = [q for q in observation.questions if asks_for(q, assertion)]
     if any(_finds(reading, question.answer, assertion) for question in asked):
         return Hold.SEARCH
-    if any(question.answer.kind is AnswerKind.PENDING for question in asked):
-        return Hold.PENDING
-    if any(question.answer.kind is AnswerKind.PARTIAL for question in asked):
+    unfinished = (
+        q.answer for q in asked if q.answer.kind is AnswerKind.PARTIAL and q.answer.continuation is not None
+    )
+    if any(credible(reading, answer, frozenset({assertion.turn})) for answer in unfinished):
         return Hold.UNKNOWN
     # Every way of asking has to have been tried before silence means anything.
     tried = {question.operation.op for question in asked}
     possible = {op for op in ("search", "reconstitute") if reading.offers(op)}
     if assertion.fact.subject is None or assertion.fact.attribute is None:
         possible.discard("reconstitute")
-    return Hold.LOOSE if possible <= tried else Hold.UNKNOWN
+    if not possible <= tried:
+        return Hold.UNKNOWN
+    return Hold.PENDING if any(q.answer.kind is AnswerKind.PENDING for q in asked) else Hold.LOOSE
 
 
 def _finds(reading: Reading, answer: Answer, assertion: Assertion) -> bool:

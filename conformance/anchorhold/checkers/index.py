@@ -50,9 +50,10 @@ def _supply(reading: Reading, observation: Observation, turns: list[str], forms:
             continue
         if answer.kind not in CONTENT:
             continue
-        if answer.kind is AnswerKind.PARTIAL:
-            certain = False
         times = _times(content(answer), forms)
+        # Where nothing follows, a partial answer is all there is; one that holds none of it was clipped.
+        if answer.kind is AnswerKind.PARTIAL and (answer.continuation is not None or not times):
+            certain = False
         entries[_entry(pointer)] = max(times, entries.get(_entry(pointer), 0))
     return _Supply(times=sum(entries.values()), certain=certain)
 

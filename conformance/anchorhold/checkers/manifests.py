@@ -3,7 +3,7 @@
 import re
 
 from anchorhold.checkers.anchoring import where_looked
-from anchorhold.checkers.holding import Hold, buries, hold, same_literal, says_item
+from anchorhold.checkers.holding import WAITING, Hold, buries, hold, same_literal, says_item
 from anchorhold.checkers.reading import Drop, Reading, Stretch
 from anchorhold.checkers.tally import RuleChecker, Tally
 from anchorhold.checkers.words import (
@@ -31,9 +31,12 @@ COMMITTING = frozenset({"append", "compact", "crash", "reopen"})
 
 
 def replaced(reading: Reading, stretch: Stretch) -> frozenset[str]:
-    """The turns that the summaries committed in a stretch stand for: removed now, or under a summary that went."""
+    """The turns that the summaries committed in a stretch stand for: removed now, or under a summary that went.
+
+    Turns that a compaction took away without putting anything in their place were replaced as well, by nothing.
+    """
     if not stretch.new_summaries:
-        return frozenset()
+        return frozenset(reading.removed(stretch)) if stretch.of("compact") or stretch.of("append") else frozenset()
     earlier: set[str] = set()
     if stretch.gone_summaries:
         gone = {said.turn.id for said in reading.present(stretch.before)}
@@ -55,7 +58,8 @@ def _man_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
             waiting.clear()
         turns = replaced(reading, stretch)
         now = turns & frozenset(reading.removed(stretch))
-        summaries = ", ".join(item.id for item in stretch.new_summaries)
+        names = ", ".join(item.id for item in stretch.new_summaries)
+        summaries = f"summary {names} was committed it" if names else f"{stretch.named()} took turns away it"
         for assertion in reading.assertions:
             if assertion.session != stretch.after.session or reading.excused(stretch.after, assertion.turn):
                 continue
@@ -68,14 +72,14 @@ def _man_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
                 continue
             held = hold(reading, stretch.after, assertion)
             # Several compactions may run before everything is looked at.
-            if held is Hold.UNKNOWN:
+            if held in WAITING:
                 continue
             committed = waiting.pop(assertion.number)
             tally.trigger()
             if held is Hold.LOOSE:
                 lost.add(assertion.number)
                 tally.fail(
-                    f"When summary {committed} was committed it replaced what carried {assertion}, and neither "
+                    f"When {committed} replaced what carried {assertion}, and neither "
                     f"carries it on nor leaves it anchored: {where_looked(reading)}.",
                     fact=assertion.fact.text,
                     event=stretch.after.end,
@@ -105,8 +109,24 @@ def _denials(text: str, entry: Entry) -> set[bool]:
     }
 
 
-def unsound(entry: Entry, carrier: str, sources: list[str]) -> str | None:
-    """Why a manifest's entry is not supported by carrier and source, in words; none where it is."""
+def _elsewhere(entry: Entry, carrier: str, rivals: frozenset[str]) -> bool:
+    """Whether a carrier gives the value to another attribute of the subject, and nowhere to the entry's own."""
+    if entry.attribute is None or entry.subject is None:
+        return False
+    own = plain(entry.attribute).casefold()
+    saying = [
+        s.casefold()
+        for s in sentences(carrier)
+        if next(statements(s, entry.subject, entry.literal), None) is not None
+    ]
+    return not any(own in s for s in saying) and any(plain(r).casefold() in s for s in saying for r in rivals)
+
+
+def unsound(entry: Entry, carrier: str, sources: list[str], *, rivals: frozenset[str] = frozenset()) -> str | None:
+    """Why a manifest's entry is not supported by carrier and source, in words; none where it is.
+
+    `rivals` are other attributes of the entry's subject.
+    """
     if not stands(entry.literal, carrier):
         return "the summary's own text does not say it"
     having = [source for source in sources if stands(entry.literal, source)]
@@ -117,11 +137,19 @@ def unsound(entry: Entry, carrier: str, sources: list[str]) -> str | None:
         return "the summary gives it another unit than the source"
     if entry.subject is not None:
         named = [s for s in having if plain(entry.subject).casefold() in plain(s).casefold()]
-        if named and plain(entry.subject).casefold() not in flat.casefold():
+        if not named:
+            return f"the source does not speak of {entry.subject}"
+        if plain(entry.subject).casefold() not in flat.casefold():
             return f"the summary does not mention {entry.subject}"
     here = _denials(carrier, entry)
     there = set().union(*(_denials(source, entry) for source in having))
-    if here and there and not here & there:
+    if not there:
+        return f"no sentence of the source says it of {entry.subject}"
+    if not here:
+        return f"no sentence of the summary says it of {entry.subject}"
+    if _elsewhere(entry, carrier, rivals):
+        return f"the summary says it of another attribute of {entry.subject} than its {entry.attribute}"
+    if not here & there:
         return "the summary denies what the source affirms, or the reverse"
     return None
 
@@ -159,7 +187,12 @@ def _why(reading: Reading, entry: Entry, item: Item, at: int) -> str | None:
         # A span of the compactor's own, or no source at all: any turn under the summary may support it.
         covers = reading.turns_of(item.covers)
         sources = sorted(covers) if covers else [i for i, said in reading.said.items() if said.at < at]
-    return unsound(entry, content(item), [words(reading.said[i].turn) for i in sources])
+    rivals = frozenset(
+        a.fact.attribute
+        for a in reading.assertions
+        if a.fact.attribute is not None and a.fact.subject == entry.subject and a.fact.attribute != entry.attribute
+    )
+    return unsound(entry, content(item), [words(reading.said[i].turn) for i in sources], rivals=rivals)
 
 
 def _decided(reading: Reading, tombstone: Tombstone, before: int) -> Drop | None:
@@ -211,7 +244,7 @@ def man_6(reading: Reading, tally: Tally) -> None:
 
 
 CHECKERS = (
-    RuleChecker(rule="MAN-1", minimum=5, mechanisms=(Mechanism.SUMMARISER,), examine=man_1),
+    RuleChecker(rule="MAN-1", minimum=5, mechanisms=(), examine=man_1),
     RuleChecker(rule="MAN-2", minimum=3, mechanisms=(Mechanism.MANIFESTS,), examine=man_2),
     RuleChecker(rule="MAN-6", minimum=2, mechanisms=(Mechanism.TOMBSTONES,), examine=man_6),
 )

@@ -151,6 +151,32 @@ def _turns(header: Header, done: tuple[Operation, ...]) -> tuple[dict[str, Said]
     return said, aliases
 
 
+REPLY = 12
+"""Characters that a reply has at least, for an item to be told by it."""
+
+
+def _replies(done: tuple[Operation, ...], said: Mapping[str, Said]) -> list[tuple[int, str]]:
+    """What the model wrote, and when; not where it repeats words of the transcript, and not where it is too short."""
+    turns = [plain(words(one.turn)) for one in said.values()]
+    written = [
+        (call.end, plain(str(call.value["text"])))
+        for operation in done
+        for call in operation.calls
+        if call.op == "summarise" and call.ok and isinstance(call.value, dict)
+    ]
+    return [(at, text) for at, text in written if len(text) >= REPLY and not any(text in turn for turn in turns)]
+
+
+def _summary(item: Item, said: Mapping[str, Said], aliases: Mapping[str, str], replies: list[str]) -> Item:
+    """An item with its kind; what holds what the model wrote is a summary, whatever the compactor calls it."""
+    if item.kind is CarrierKind.SUMMARY or item.turn in said or (item.turn or "") in aliases:
+        return item
+    flat = plain(content(item))
+    if any(reply in flat for reply in replies):
+        return replace(item, kind=CarrierKind.SUMMARY)
+    return item
+
+
 def _raw(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str, str]) -> frozenset[str]:
     """Which turns stand in the window as they were: by their id where it is told, otherwise by their words.
 
@@ -177,17 +203,25 @@ def _raw(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str
     return frozenset(found)
 
 
-def _joined(token: str, answers: Mapping[str, Answer]) -> Answer:
-    """A partial answer with the pieces that were fetched by following its continuations."""
-    answer, seen = answers[token], {token}
-    while answer.kind is AnswerKind.PARTIAL:
+def joined(first: Answer, answers: Mapping[str, Answer], errors: Mapping[str, str]) -> Answer:
+    """A partial answer with the pieces that were fetched by following its continuations (REC-3).
+
+    A continuation that leads to an error, to no content, or back to itself leads nowhere: the answer is then all that
+    there is, and has no continuation any more. One that is answered `pending` makes the whole pending.
+    """
+    answer, seen = first, set[str]()
+    while answer.kind is AnswerKind.PARTIAL and answer.continuation is not None:
         following = answer.continuation
-        if following is None or following in seen or following not in answers:
+        if following in seen or following in errors:
+            return replace(answer, continuation=None)
+        if following not in answers:
             break
         seen.add(following)
         rest = answers[following]
+        if rest.kind is AnswerKind.PENDING:
+            return rest
         if rest.kind not in CONTENT:
-            break
+            return replace(answer, continuation=None)
         answer = replace(
             rest,
             text=(answer.text or "") + (rest.text or "") if answer.text or rest.text else None,
@@ -201,6 +235,7 @@ class _Look:
 
     def __init__(self) -> None:
         self.live: tuple[Item, ...] | None = None
+        self.pending: set[str] = set()
         self.pointers: tuple[Pointer, ...] | None = None
         self.answers: dict[str, Answer] = {}
         self.errors: dict[str, str] = {}
@@ -210,6 +245,16 @@ class _Look:
         self.questions: list[Question] = []
         self.start: int | None = None
         self.end = 0
+
+    @property
+    def carried(self) -> frozenset[str]:
+        """Tokens of the pointers that were listed."""
+        return frozenset(pointer.token for pointer in self.pointers or ())
+
+    @property
+    def every(self) -> tuple[Answer, ...]:
+        """Every answer, in pieces."""
+        return (*self.answers.values(), *(question.answer for question in self.questions))
 
     def take(self, operation: Operation) -> None:
         self.start = operation.start if self.start is None else self.start
@@ -224,6 +269,7 @@ class _Look:
         match operation.op:
             case "live":
                 self.live = convert(value, tuple[Item, ...])
+                self.pending |= {item.id for item in self.live if item.pending}
             case "pointers":
                 self.pointers = convert(value, tuple[Pointer, ...])
             case "get":
@@ -249,24 +295,33 @@ def _observations(
     damaged: frozenset[str] = frozenset()
     waited = 0.0
 
+    replies = _replies(done, said)
+
     def flush() -> Iterator[Observation]:
         nonlocal raw
         if look.start is None:
             return
         if look.live is not None:
+            look.live = tuple(
+                _summary(item, said, aliases, [t for at, t in replies if at < look.end]) for item in look.live
+            )
             raw = _raw(look.live, {i: s for i, s in said.items() if s.at < look.end}, aliases)
+        handed = frozenset(a.continuation for a in look.every if a.continuation is not None) - look.carried
+        answers = {token: joined(look.answers[token], look.answers, look.errors) for token in look.answers}
         yield Observation(
             start=look.start,
             end=look.end,
             session=session,
             live=look.live,
             pointers=look.pointers,
-            answers={token: _joined(token, look.answers) for token in look.answers},
-            errors=look.errors,
+            answers={token: answer for token, answer in answers.items() if token not in handed},
+            pending=frozenset(look.pending),
+            continuations=handed,
+            errors={token: error for token, error in look.errors.items() if token not in handed},
             manifests=look.manifests,
             tombstones=look.tombstones,
             status=look.status,
-            questions=tuple(look.questions),
+            questions=tuple(replace(q, answer=joined(q.answer, look.answers, look.errors)) for q in look.questions),
             raw=raw if look.live is not None else frozenset(),
             exempt=exempt,
             damaged=damaged,

@@ -8,7 +8,7 @@ from anchorhold.checkers.words import content, holds, plain, quotes, shorten, wo
 from anchorhold.compactor import Mechanism
 from anchorhold.history import EventType
 from anchorhold.summariser import SUMMARIES
-from anchorhold_spec.vocabulary import Answer, CarrierKind, Item, Outcome, OutcomeKind
+from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Item, Outcome, OutcomeKind
 
 PROVABLE = frozenset({"echo", "truncated"})
 """Replies that are words of the sources: they may stand for what they hold whole."""
@@ -247,6 +247,9 @@ def anc_5(reading: Reading, tally: Tally) -> None:
 
 
 def _answers_otherwise(before: Answer, after: Answer, *, growing: bool) -> bool:
+    # What was outstanding became what it is: that is what `pending` says.
+    if before.kind is AnswerKind.PENDING:
+        return False
     old, new = content(before), content(after)
     return before.kind is not after.kind or (old not in new if growing else old != new)
 
@@ -280,5 +283,5 @@ def trace(before: Observation, after: Observation, *, growing: bool = False) -> 
 CHECKERS = (
     RuleChecker(rule="OUT-1", minimum=3, mechanisms=(Mechanism.SUMMARISER,), examine=out_1),
     RuleChecker(rule="OUT-2", minimum=5, mechanisms=(), examine=out_2),
-    RuleChecker(rule="ANC-5", minimum=2, mechanisms=(), examine=anc_5),
+    RuleChecker(rule="ANC-5", minimum=2, mechanisms=(Mechanism.SUMMARISER,), examine=anc_5),
 )

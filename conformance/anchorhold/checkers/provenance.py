@@ -1,12 +1,12 @@
 """PTR: what a summary replaced stays one step away, and nothing is replaced that the summariser did not see."""
 
-from anchorhold.checkers.holding import HELD, Hold, covering, through_pointers
+from anchorhold.checkers.holding import HELD, PATIENCE, WAITING, Hold, Waits, covering, through_pointers
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
 from anchorhold.checkers.tally import RuleChecker, Tally
 from anchorhold.checkers.words import content, holds, plain
 from anchorhold.compactor import Mechanism
 from anchorhold.history import EventType
-from anchorhold_spec.vocabulary import AnswerKind, Item
+from anchorhold_spec.vocabulary import AnswerKind, Item, OutcomeKind, Pointer
 
 
 def _where_it_leads(reading: Reading, observation: Observation, turn: str) -> str:
@@ -18,6 +18,8 @@ def _where_it_leads(reading: Reading, observation: Observation, turn: str) -> st
         elif pointer.token in observation.answers:
             answer = observation.answers[pointer.token]
             what = "other words" if answer.kind in CONTENT else f"“{answer.kind}”"
+            if answer.kind in CONTENT and turn in reading.contained(content(answer)):
+                what = "its words without the arguments of its calls"
             found.append(f"pointer {pointer.token} answers with {what}")
     if not found:
         return "no pointer stands for it"
@@ -38,7 +40,9 @@ def _excused(reading: Reading, observation: Observation, turn: str) -> bool:
 def _declared_pending(stretch: Stretch) -> bool:
     """Whether the new summaries, or the outcome of the compaction, are declared pending."""
     outcomes = (o.outcome() for o in stretch.of("compact"))
-    return any(item.pending for item in stretch.new_summaries) or any(o is not None and o.pending for o in outcomes)
+    return any(item.id in stretch.after.pending for item in stretch.new_summaries) or any(
+        o is not None and o.pending for o in outcomes
+    )
 
 
 def ptr_1(reading: Reading, tally: Tally) -> None:
@@ -51,14 +55,25 @@ def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
     if not reading.offers("pointers", "get"):
         return
     waiting: dict[str, str] = {}
+    declared: set[str] = set()
+    waits = Waits()
+    left: list[str] = []
+    listed: tuple[Pointer, ...] = ()
     reached: frozenset[str] = frozenset()
     for stretch in lane:
         after = stretch.after
         reopened = [o for o in stretch.operations if o.op == "reopen"]
         if any(o.op in ("evict", "expire") for o in stretch.operations):
             waiting.clear()
-        if stretch.new_summaries and not _declared_pending(stretch):
-            waiting |= dict.fromkeys(reading.removed(stretch), f"{_committed(stretch)} in place of")
+            left.clear()
+        left += reading.removed(stretch)
+        new = _new_pointers(stretch, listed)
+        if stretch.new_summaries or new:
+            waiting |= dict.fromkeys(left, f"{_committed(stretch, new)} in place of")
+            declared |= set(left) if _declared_pending(stretch) else set()
+        if after.pointers is not None:
+            left.clear()
+            listed = after.pointers
         if reopened:
             again = sorted(reached - after.raw, key=list(reading.said).index)
             waiting |= {turn: f"{_opened(stretch)} a pointer led to" for turn in again if turn not in waiting}
@@ -67,13 +82,20 @@ def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
                 del waiting[turn]
                 continue
             held = through_pointers(reading, after, turn)
+            over = waits.over(turn, held)
             if held is Hold.UNKNOWN:
+                continue
+            # Only what was declared may wait, and it waits for something that comes.
+            open_ = held is Hold.PENDING or bool(after.pending)
+            if turn in declared and open_ and held not in HELD and not over:
                 continue
             del waiting[turn]
             tally.trigger()
             if held not in HELD:
+                late = f", and was so {PATIENCE} times" if over else ", which nothing declared pending"
+                tail = late if held is Hold.PENDING else ""
                 tally.fail(
-                    f"{what} {reading.quote(turn)}, but now {_where_it_leads(reading, after, turn)}.",
+                    f"{what} {reading.quote(turn)}, but now {_where_it_leads(reading, after, turn)}{tail}.",
                     fact=turn,
                     event=after.end,
                 )
@@ -81,13 +103,21 @@ def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
             reached = _reached(reading, after)
 
 
-def _committed(stretch: Stretch) -> str:
-    named = ", ".join(item.id for item in stretch.new_summaries)
-    return (
-        f"A crash came, and summary {named} had been committed"
-        if stretch.of("crash")
-        else (f"Summary {named} was committed")
-    )
+def _new_pointers(stretch: Stretch, before: tuple[Pointer, ...]) -> tuple[Pointer, ...]:
+    """Pointers that came with what now stands in the window, whatever kind of item that is.
+
+    `before` are those that were listed last: not every look lists them.
+    """
+    known = {(pointer.summary, pointer.token) for pointer in before}
+    return tuple(p for p in stretch.after.pointers or () if (p.summary, p.token) not in known)
+
+
+def _committed(stretch: Stretch, new: tuple[Pointer, ...]) -> str:
+    names = [item.id for item in stretch.new_summaries] or [pointer.summary for pointer in new]
+    named = f"{'summary' if stretch.new_summaries else 'item'} {', '.join(dict.fromkeys(names))}"
+    if stretch.of("crash"):
+        return f"A crash came, and {named} had been committed"
+    return f"{named[0].upper()}{named[1:]} was committed"
 
 
 def _opened(stretch: Stretch) -> str:
@@ -96,12 +126,14 @@ def _opened(stretch: Stretch) -> str:
 
 def _reached(reading: Reading, observation: Observation) -> frozenset[str]:
     """The turns outside the window to which a carried pointer leads."""
-    inside = (
-        reading.contained(content(observation.answers[p.token]))
-        for p in observation.pointers or ()
-        if p.token in observation.answers and observation.answers[p.token].kind in CONTENT
-    )
+    answers = (observation.answers.get(pointer.token) for pointer in observation.pointers or ())
+    texts = [content(answer) for answer in answers if answer is not None and answer.kind in CONTENT]
+    inside = ((turn for turn in reading.contained(text) if reading.with_calls(text, turn)) for text in texts)
     return frozenset().union(*inside) - observation.raw
+
+
+def _ids(observation: Observation) -> frozenset[str]:
+    return frozenset(item.id for item in observation.items)
 
 
 def ptr_4(reading: Reading, tally: Tally) -> None:
@@ -115,18 +147,22 @@ def _ptr_4(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
         return
     reached: frozenset[str] = frozenset()
     waiting: set[str] = set()
+    listed: tuple[Pointer, ...] = ()
     for stretch in lane:
         after = stretch.after
         if any(o.op in ("evict", "expire") for o in stretch.operations):
             waiting.clear()
         if stretch.new_summaries and stretch.gone_summaries:
             waiting |= reached
+        elif after.pointers is not None and any(pointer.summary not in _ids(after) for pointer in listed):
+            # What carries the pointers may be a notice; where another takes its place, the same holds of it.
+            waiting |= reached
         for turn in [i for i in reading.said if i in waiting]:
             if _excused(reading, after, turn) or turn in after.raw:
                 waiting.discard(turn)
                 continue
             held = through_pointers(reading, after, turn)
-            if held is Hold.UNKNOWN:
+            if held in WAITING:
                 continue
             waiting.discard(turn)
             tally.trigger()
@@ -138,7 +174,7 @@ def _ptr_4(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
                     event=after.end,
                 )
         if after.pointers is not None:
-            reached = _reached(reading, after)
+            reached, listed = _reached(reading, after), after.pointers
 
 
 def shown_to(call: Operation) -> str:
@@ -168,6 +204,11 @@ def ptr_3(reading: Reading, tally: Tally) -> None:
 def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
     replies: list[str] = []
     under: dict[str, frozenset[str]] = {}
+    # Where no model writes anything there is nothing to be shown; what is removed and what is declared remain.
+    modelless = "summariser" not in reading.header.mechanisms and not any(
+        call.op == "summarise" for operation in reading.operations for call in operation.calls
+    )
+    names = _names(reading)
     for stretch in lane:
         calls = [call for call in stretch.calls if call.ended is EventType.OK]
         shown = " ".join(shown_to(call) for call in calls)
@@ -177,7 +218,7 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
                 if not reading.said[turn].forms:
                     continue
                 tally.trigger()
-                if not holds(shown, reading.said[turn].forms):
+                if not modelless and not holds(shown, reading.said[turn].forms):
                     tally.fail(
                         f"{reading.quote(turn, first=True)} was replaced by summary "
                         f"{stretch.new_summaries[-1].id}, but the summariser was never shown it.",
@@ -187,7 +228,8 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
             for item in stretch.gone_summaries:
                 tally.trigger()
                 originals = under.get(item.id, frozenset())
-                from_originals = bool(originals) and all(holds(shown, reading.said[t].forms) for t in originals)
+                whole = bool(originals) and all(holds(shown, reading.said[t].forms) for t in originals)
+                from_originals = modelless or whole
                 if not _was_shown(content(item), replies, shown) and not from_originals:
                     tally.fail(
                         f"Summary {item.id} was replaced by summary {stretch.new_summaries[-1].id}, but the "
@@ -196,9 +238,67 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
                         event=stretch.after.end,
                     )
             _declared(reading, tally, stretch, removed, under)
+            if frozenset(reading.said) & reading.contained(shown) & stretch.after.raw:
+                tally.note("turns that stayed in the window were shown as well, as context that nothing replaced")
+        _unknown(tally, stretch, names)
+        _outcome(reading, tally, stretch, under)
         for item in stretch.new_summaries:
             under[item.id] = _covered(reading, item, under) or frozenset()
         replies += [reply_of(call) for call in calls]
+
+
+def _names(reading: Reading) -> frozenset[str]:
+    """Every name by which a declaration may speak of a turn or of a carrier."""
+    items = {item.id for observation in reading.observations for item in observation.items}
+    return frozenset(reading.said) | frozenset(reading.aliases) | items
+
+
+def _unknown(tally: Tally, stretch: Stretch, names: frozenset[str]) -> None:
+    """What is declared to be covered exists. Declarations wholly in names of the compactor's own say nothing."""
+    declarations = [(f"Summary {item.id}", item.covers or ()) for item in stretch.new_summaries]
+    outcomes = [operation.outcome() for operation in stretch.of("compact")]
+    declarations += [("The outcome of compact", outcome.covered or ()) for outcome in outcomes if outcome is not None]
+    for who, covers in declarations:
+        strange = [name for name in covers if name not in names]
+        if strange and len(strange) < len(covers):
+            tally.fail(
+                f"{who} declares that it stands for {', '.join(strange)}, which is no turn and no item.",
+                fact=strange[0],
+                event=stretch.after.end,
+            )
+
+
+def _outcome(reading: Reading, tally: Tally, stretch: Stretch, under: dict[str, frozenset[str]]) -> None:
+    """What the outcome of a compaction says of itself, against what it did to the window."""
+    if len(stretch.operations) != 1 or stretch.operations[0].op != "compact":
+        return
+    outcome = stretch.operations[0].outcome()
+    if outcome is None or outcome.kind is not OutcomeKind.COMMITTED:
+        return
+    end = stretch.after.end
+    if outcome.summary is not None and all(item.id != outcome.summary for item in stretch.after.items):
+        tally.fail(
+            f"The outcome of compact names summary {outcome.summary}, which is not in the window.",
+            fact=outcome.summary,
+            event=end,
+        )
+    known = reading.turns_of(outcome.covered)
+    if known is None or (outcome.covered and not known and not under.keys() & set(outcome.covered)):
+        return
+    covered = known.union(*(under[name] for name in outcome.covered or () if name in under))
+    for turn in (i for i in reading.said if i in covered & stretch.after.raw):
+        tally.fail(
+            f"The outcome of compact says that it replaced {reading.quote(turn)}, which is still in the window.",
+            fact=turn,
+            event=end,
+        )
+    for turn in reading.removed(stretch):
+        if turn not in covered:
+            tally.fail(
+                f"{reading.quote(turn, first=True)} left the window, and the outcome of compact does not say so.",
+                fact=turn,
+                event=end,
+            )
 
 
 def _covered(reading: Reading, item: Item, under: dict[str, frozenset[str]]) -> frozenset[str] | None:

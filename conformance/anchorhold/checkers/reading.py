@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from anchorhold.checkers.words import content, holds, plain, says, shorten, words
+from anchorhold.checkers.words import carries_calls, content, holds, plain, says, shorten, words
 from anchorhold.history import EventType, Header
 from anchorhold_spec.vocabulary import (
     Answer,
@@ -119,6 +119,10 @@ class Observation:
     pointers: tuple[Pointer, ...] | None = None
     answers: Mapping[str, Answer] = field(default_factory=dict)
     """What each followed token was answered with; pieces are joined."""
+    pending: frozenset[str] = frozenset()
+    """Summaries that were declared pending at some time during this look: following their pointers may land them."""
+    continuations: frozenset[str] = frozenset()
+    """Tokens that are no pointers: they were handed out to fetch the rest of an answer."""
     errors: Mapping[str, str] = field(default_factory=dict)
     """Tokens whose `get` ended with an error."""
     manifests: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
@@ -252,6 +256,11 @@ class Reading:
             self._contained[text] = frozenset(i for i, said in self.said.items() if holds(flat, said.forms))
         return self._contained[text]
 
+    def with_calls(self, text: str, turn: str) -> bool:
+        """Whether a text holds the arguments of every call of a turn, however they are written down."""
+        calls = self.said[turn].turn.calls
+        return not calls or carries_calls(plain(text), calls)
+
     def stated(self, text: str) -> frozenset[int]:
         """The assertions (by number) whose statement a text makes."""
         if text not in self._stated:
@@ -265,10 +274,18 @@ class Reading:
         """
         if turn in observation.exempt:
             return True
-        return bool(observation.damaged) and any(
-            pointer.token in observation.damaged and (pointer.covers is None or turn in pointer.covers)
-            for pointer in observation.pointers or ()
-        )
+        if not observation.damaged:
+            return False
+        for pointer in observation.pointers or ():
+            covers = self.turns_of(pointer.covers)
+            if covers is not None and turn not in covers:
+                continue
+            if pointer.token in observation.damaged:
+                return True
+            # A later token may lead to the damaged bytes as well, and says so by an error.
+            if pointer.token in observation.errors and (covers is None or covers & observation.exempt):
+                return True
+        return False
 
     def quote(self, turn: str, *, first: bool = False) -> str:
         """A turn in a sentence of a report; `first` where the sentence begins with it."""

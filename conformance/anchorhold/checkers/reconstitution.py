@@ -3,14 +3,17 @@
 import re
 from collections.abc import Iterator
 
+from anchorhold.checkers.holding import credible
 from anchorhold.checkers.provenance import reply_of
 from anchorhold.checkers.reading import CONTENT, Question, Reading
 from anchorhold.checkers.tally import RuleChecker, Tally
-from anchorhold.checkers.words import content, plain, sentences, shorten, stands
+from anchorhold.checkers.words import content, piece_of, plain, sentences, shorten, stands, words
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Answer, AnswerKind
 
 WORD = re.compile(r"\w{4,}")
+SUPERSEDED = re.compile(r"supersed|replaced|outdated|older|newer|earlier|later|no longer", re.IGNORECASE)
+"""Words by which the reason of an answer says that its value is not the newest."""
 
 
 def _quoted(literal: str, text: str, sources: list[str]) -> bool:
@@ -42,8 +45,9 @@ def _searched(reading: Reading, question: Question) -> str | None:
         return "without any content"
     text = content(answer) or answer.value or ""
     if not stands(literal, text):
-        # A piece of something longer may hold it further on.
-        if answer.kind is AnswerKind.PARTIAL and answer.continuation is not None:
+        # A piece of something longer may hold it further on, if it is a piece of what holds it.
+        longer = [s.text for s in reading.sources if s.at < question.operation.start and stands(literal, s.text)]
+        if _goes_on(answer) and any(piece_of(text, source) for source in longer):
             return None
         return f"with “{shorten(text)}”, which does not carry it"
     begun, flat = question.operation.start, plain(literal)
@@ -87,6 +91,7 @@ def _reconstituted(reading: Reading, question: Question) -> str | None:
     given = [part for part in (answer.value, content(answer)) if part]
     said = answer.value or content(answer)
     slot = _slot(reading, question)
+    now = slot
     if not slot:
         return f"with “{shorten(said)}”, although nobody ever said anything of it"
     named = reading.turn_of(answer.source)
@@ -94,16 +99,20 @@ def _reconstituted(reading: Reading, question: Question) -> str | None:
         slot = [(turn, value) for turn, value in slot if turn == named]
         if not slot:
             return f"with “{shorten(said)}” of {reading.quote(named)}, which says nothing of it"
+    # The answer speaks of now: the newest value, or an older one where the newest was dropped. That it names an older
+    # turn as its source makes an older value no newer, unless it says itself that it is not the last word.
+    kept = [(t, v) for t, v in now if not _dropped(reading, t, question.operation.start)]
+    wanted = [pairs[-1][1] for pairs in (now, kept) if pairs]
+    if _superseded(answer):
         wanted = [value for _, value in slot]
-    else:
-        # Without a source the answer speaks of now: the newest value, or an older one where the newest was dropped.
-        kept = [(t, v) for t, v in slot if not _dropped(reading, t, question.operation.start)]
-        wanted = [pairs[-1][1] for pairs in (slot, kept) if pairs]
-    if answer.kind is AnswerKind.PARTIAL and answer.value is None:
-        return None
+    if _goes_on(answer) and answer.value is None:
+        speaking = [words(reading.said[turn].turn) for turn, value in slot if value in wanted]
+        if any(piece_of(content(answer), source) for source in speaking):
+            return None
     # A value of its own beside the text has to be the right one as well.
     right = answer.value is None or any(_related(answer.value, value) for value in wanted)
-    if right and any(_means(part, value) for part in given for value in wanted):
+    backed = any(_means(part, value) for part in given for _, value in slot)
+    if right and backed and any(_means(part, value) for part in given for value in wanted):
         return None
     whose = _whose(reading, question, said)
     if whose:
@@ -112,6 +121,11 @@ def _reconstituted(reading: Reading, question: Question) -> str | None:
     if older:
         return f"with “{shorten(said)}”, which a later turn replaced by “{wanted[0]}”"
     return f"with “{shorten(said)}”, and what was said is “{wanted[0]}”"
+
+
+def _superseded(answer: Answer) -> bool:
+    """Whether an answer says itself that something newer was said."""
+    return SUPERSEDED.search(answer.reason or "") is not None
 
 
 def _related(value: str, literal: str) -> bool:
@@ -127,13 +141,21 @@ def _whose(reading: Reading, question: Question, said: str) -> str | None:
     return None
 
 
+def _goes_on(answer: Answer) -> bool:
+    """Whether more of it is promised and was not fetched."""
+    return answer.kind is AnswerKind.PARTIAL and answer.continuation is not None
+
+
 def _followed(reading: Reading, token: str, answer: Answer) -> str | None:
     if _empty(answer):
         return "without any content"
     there = reading.contained(content(answer))
     covers = reading.turns_of(reading.pointers[token].covers) if token in reading.pointers else None
-    if answer.kind is AnswerKind.PARTIAL:
-        return None
+    if answer.kind is AnswerKind.PARTIAL and not there:
+        mute = covers is not None and any(not reading.said[turn].forms for turn in covers)
+        if mute or credible(reading, answer, covers):
+            return None
+        return f"with “{shorten(content(answer))}”, which is no piece of what it stands for"
     if covers and there and not covers & there:
         return f"with the words of {reading.quote(next(i for i in reading.said if i in there))}"
     if there or any(plain(reply) in plain(content(answer)) for reply in _replies(reading)):

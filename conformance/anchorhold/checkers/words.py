@@ -7,8 +7,9 @@ change (a longer number, a longer path, a lost or added negation).
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
-from anchorhold_spec.vocabulary import Answer, Fact, Item, Turn
+from anchorhold_spec.vocabulary import Answer, Fact, Item, ToolCall, Turn
 
 NEGATION = re.compile(r"\b(?:not|no|never|without|cannot|nor|neither|none)\b|n['’]t\b", re.IGNORECASE)
 SENTENCE_END = re.compile(r"\n+|(?<=[.!?;])\s+")
@@ -149,6 +150,58 @@ def forms(turn: Turn) -> tuple[tuple[str, ...], ...]:
 def holds(flat: str, turn_forms: tuple[tuple[str, ...], ...]) -> bool:
     """Whether a text (already `plain`) holds a turn's words. A turn without words is held by nothing."""
     return bool(turn_forms) and all(any(form in flat for form in part) for part in turn_forms)
+
+
+def _written(text: str) -> Iterator[str]:
+    """The ways in which a string may stand in a text: as it is, or escaped once or twice, as JSON inside JSON is."""
+    yield plain(text)
+    for ascii_only in (True, False):
+        once = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
+        yield plain(once)
+        yield plain(json.dumps(once, ensure_ascii=ascii_only)[1:-1])
+    yield plain(repr(text)[1:-1])
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    """Every string inside a value, names of members aside."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _leaves(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _leaves(each)
+
+
+def carries_calls(flat: str, calls: tuple[ToolCall, ...]) -> bool:
+    """Whether a text (already `plain`) holds the arguments of these calls.
+
+    They may stand there as the model wrote them, serialised anew, escaped, or laid out in another way, as long as
+    each string in them can be had back.
+    """
+    for call in calls:
+        if any(form in flat for form in _written(call.arguments)):
+            continue
+        try:
+            parsed = json.loads(call.arguments)
+        except ValueError:
+            return False
+        if not all(any(form in flat for form in _written(leaf)) for leaf in _leaves(parsed) if leaf.strip()):
+            return False
+    return True
+
+
+def piece_of(text: str, source: str, run: int = 8) -> bool:
+    """Whether a text can be a piece of a source: it stands in it, holds it whole, or repeats a long run of its words.
+
+    A piece may have been cut anywhere, and may have a frame of the store's own around it.
+    """
+    flat, whole = plain(text), plain(source)
+    if not flat or not whole:
+        return False
+    written = {whole, *(plain(json.dumps(source, ensure_ascii=a)[1:-1]) for a in (True, False))}
+    return any(flat in form or form in flat for form in written) or quotes(text, source, run)
 
 
 def quotes(text: str, source: str, run: int = 3) -> bool:

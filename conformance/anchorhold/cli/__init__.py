@@ -4,6 +4,7 @@ Each sub-command lives in a module of its own, which is imported only when that 
 must not wait for a solver or a compactor.
 """
 
+import errno
 import importlib
 import os
 import sys
@@ -15,6 +16,8 @@ import typer
 
 INTERRUPTED = 130
 """Exit status after an interrupt, as shells have it."""
+CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
+"""Errors of a full or broken disk behind standard output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,19 +78,47 @@ COMMANDS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; ends with `SystemExit`."""
+    """Run the command; ends with `SystemExit`.
+
+    Called for the console (without arguments), what plays a compactor runs under `supervised`.
+    """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None and given[:1] in (["check"], ["replay"]) and hasattr(os, "fork"):
+        from anchorhold.cli.supervise import supervised
+
+        raise SystemExit(supervised(lambda: _status(given)))
+    raise SystemExit(_status(given))
+
+
+def _status(given: Sequence[str]) -> int:
+    """Run the command and answer with its exit status."""
     try:
-        application(given)(args=given, prog_name="anchorhold", standalone_mode=True)
+        try:
+            application(given)(args=list(given), prog_name="anchorhold", standalone_mode=True)
+        finally:
+            sys.stdout.flush()
     except SystemExit as ended:
         # An interrupt ends typer without a word.
         if ended.code == INTERRUPTED:
             typer.echo("anchorhold: interrupted", err=True)
-        raise
+        return ended.code if isinstance(ended.code, int) else 0 if ended.code is None else 1
     except BrokenPipeError:
-        # Whoever read the output has gone, as after `| head`. Python would complain once more when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(1) from None
+        # Whoever read the output has gone, as after `| head`.
+        _discard_output()
+        return 1
+    except OSError as error:
+        if error.errno not in CANNOT_WRITE:
+            raise
+        # A full disk says nothing of a compactor: its status must not read as a verdict.
+        _discard_output()
+        sys.stderr.write(f"anchorhold: the output could not be written: {error.strerror}\n")
+        return 2
+    return 0
+
+
+def _discard_output() -> None:
+    """Let nothing more be written: Python would complain once more when it flushes at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def application(arguments: Sequence[str]) -> typer.Typer:

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from anchorhold import report
-from anchorhold.check import Checked
+from anchorhold.check import Checked, UnknownScenario
 from anchorhold.check import check as run_check
 from anchorhold.checkers import CHECKERS
 from anchorhold.errors import AdapterError
@@ -18,7 +18,7 @@ from anchorhold.level import ExitStatus, exit_status
 from anchorhold.load import load
 from anchorhold.progress import OnTerminal
 from anchorhold.result import Result, broken, encode
-from anchorhold.scenarios import DIRECTED, Effort
+from anchorhold.scenarios import Effort
 from anchorhold.verdict import Verdict
 from anchorhold.wire.process import Limits
 from anchorhold_spec.catalogue import LEVELS, RULES, near
@@ -69,14 +69,13 @@ def check(
 ) -> None:
     """Check a compactor: which rules it holds, and to which level.
 
-    Ends with 0 where no rule failed (and the level asked for is reached), 1 where one failed, 2 where the compactor
-    could not be driven, 3 where none failed and the level asked for is not reached.
+    Ends with 0 where no rule failed (and the rules and the level asked for are held), 1 where one failed, 2 where the
+    compactor could not be driven, 3 where none failed and a rule or level asked for is not held, or nothing was
+    judged.
     """
     wanted = None if not rule else tuple(_rule(each) for each in rule)
     if level is not None and level not in LEVELS:
         _usage(f"level {level} does not exist; there are {', '.join(map(str, LEVELS))}")
-    for name in scenario or ():
-        _known_scenario(name)
     told = Console(stderr=True, highlight=False)
     begun = time.monotonic()
     stderr = ""
@@ -105,10 +104,12 @@ def check(
             stderr=error.stderr or stderr,
         )
         _end_without_verdict(document, directory, as_json=as_json)
+    except UnknownScenario as error:
+        _usage(str(error))
     except OSError as error:
         _usage(f"cannot write: {error}")
     _tell(checked, directory, as_json=as_json, told=told)
-    raise typer.Exit(_status(checked.result, level))
+    raise typer.Exit(_status(checked.result, level, wanted or ()))
 
 
 def _tell(checked: Checked, directory: Path | None, *, as_json: bool, told: Console) -> None:
@@ -149,12 +150,12 @@ def _print_document(document: Result) -> None:
     sys.stdout.buffer.flush()
 
 
-def _status(document: Result, level: int | None) -> int:
+def _status(document: Result, level: int | None, wanted: tuple[str, ...]) -> int:
     verdicts = {
         rule: Verdict(rule=rule, kind=each.verdict, reason=each.reason, triggered=each.triggered)
         for rule, each in document.rules.items()
     }
-    return exit_status(verdicts, asked=level, irreversible=document.out_of_scope)
+    return exit_status(verdicts, asked=level, rules=wanted, irreversible=document.out_of_scope)
 
 
 def _histories(directory: Path | None) -> Path:
@@ -190,12 +191,6 @@ def _rule(given: str) -> str:
             + (f"did you mean {' or '.join(meant)}?" if meant else "`anchorhold spec list` lists them.")
         )
     return name
-
-
-def _known_scenario(name: str) -> None:
-    names = [each.name for each in DIRECTED]
-    if name not in names and not name.startswith(("crash-", "mixture-")):
-        _usage(f"no scenario is called {name!r}; there are {', '.join(names)}, crash-POINT and mixture-NUMBER")
 
 
 def _usage(message: str) -> NoReturn:

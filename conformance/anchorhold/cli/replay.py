@@ -48,10 +48,20 @@ def replay(
     try:
         with load(compactor or kept.header.compactor, limits=limits) as loaded:
             replayed = play_again(kept, loaded=loaded, checkers=CHECKERS)
-    except (AdapterError, ValueError) as error:
+    except AdapterError as error:
+        _end(f"{error}{_elsewhere(compactor, kept.header.compactor)}")
+    except ValueError as error:
         _end(str(error))
     _show(replayed, everything=everything)
     raise typer.Exit(ExitStatus.FAILED if replayed.failures else ExitStatus.HELD)
+
+
+def _elsewhere(given: str | None, kept: str) -> str:
+    """What a program or a module is given by may mean something only in the directory of the check."""
+    where = kept.rpartition(":")[0]
+    if given is not None or not where or where.endswith(".py"):
+        return ""
+    return f" (the history was kept of {kept}: replay it where that was checked, or name it with --compactor)"
 
 
 def _show(replayed: Replayed, *, everything: bool) -> None:

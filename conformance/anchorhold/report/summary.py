@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
-from anchorhold.level import HELD, NO_CHECKER
+from anchorhold.level import HELD, NO_CHECKER, NOT_ASKED
 from anchorhold.result import Result, RuleResult
 from anchorhold.verdict import VerdictKind
 from anchorhold_spec.catalogue import FAMILIES, LEVELS, RULES, Family, Level, Rule
@@ -25,7 +25,7 @@ MEANING = {
     VerdictKind.VACUOUS: "what it restrains does not exist here: counts as held",
     VerdictKind.INCONCLUSIVE: "triggered too seldom to say: not held",
     VerdictKind.NOT_OBSERVABLE: "exists here and cannot be seen or driven: not held",
-    VerdictKind.UNTESTED: "the suite has no checker yet: not held",
+    VerdictKind.UNTESTED: "the suite has no checker yet, or this run was not asked for it: not held",
 }
 
 
@@ -84,7 +84,8 @@ def summarise(result: Result) -> Summary:
         for rule in RULES
     }
     counted = Counter(each.verdict for each in found.values())
-    tone, title, sentence = _headline(result, counted)
+    not_asked = sum(each.reason == NOT_ASKED for each in found.values() if each.verdict is VerdictKind.UNTESTED)
+    tone, title, sentence = _headline(result, counted, not_asked)
     return Summary(
         tone=tone,
         title=title,
@@ -98,13 +99,13 @@ def summarise(result: Result) -> Summary:
     )
 
 
-def _headline(result: Result, counted: Counter[VerdictKind]) -> tuple[Tone, str, str]:
+def _headline(result: Result, counted: Counter[VerdictKind], not_asked: int) -> tuple[Tone, str, str]:
     if result.error is not None:
         return Tone.BAD, "no verdict", f"The adapter did not work: {result.error}"
     failed = counted[VerdictKind.FAIL]
     held = sum(counted[kind] for kind in HELD)
-    undecided = sum(counted.values()) - held - failed
-    tally = f"Of {len(RULES)} rules {held} held, {failed} failed, and {_undecided(undecided, counted)}."
+    undecided = _undecided(sum(counted.values()) - held - failed, counted[VerdictKind.UNTESTED], not_asked)
+    tally = f"Of {len(RULES)} rules {held} held, {failed} failed, and {undecided}."
     if result.out_of_scope is not None:
         title = "out of scope"
         tally = f"It declares itself irreversible ({result.out_of_scope}), and is given no level. {tally}"
@@ -119,11 +120,14 @@ def _headline(result: Result, counted: Counter[VerdictKind]) -> tuple[Tone, str,
     return Tone.GOOD if result.level else Tone.OPEN, title, tally
 
 
-def _undecided(number: int, counted: Counter[VerdictKind]) -> str:
-    untested = counted[VerdictKind.UNTESTED]
-    if not number or untested < number:
-        return f"{number} could not be decided" + (f" ({untested} have no checker yet)" if untested else "")
-    return f"{number} have no checker yet"
+def _undecided(number: int, untested: int, not_asked: int) -> str:
+    reasons = [
+        *([f"{untested - not_asked} have no checker yet"] if untested > not_asked else []),
+        *([f"{not_asked} were not asked for"] if not_asked else []),
+    ]
+    if reasons and untested == number:
+        return " and ".join(reasons)
+    return f"{number} could not be decided" + (f" ({', '.join(reasons)})" if reasons else "")
 
 
 def _rung(level: Level, result: Result, found: dict[str, RuleResult]) -> Rung:

@@ -90,7 +90,7 @@ class _Page:
             self._put(Text(f"and {len(self._result.failures) - len(shown)} more failures, in the written report"))
 
     def _put(self, *parts: RenderableType) -> None:
-        self._console.print(Group(*parts), width=min(self._console.width, WIDTH), highlight=False)
+        self._console.print(Group(*parts), width=min(self._console.width, WIDTH), highlight=False, crop=False)
 
     def _text(self, text: str, style: str = "") -> Text:
         """Text of any origin on one line."""
@@ -197,8 +197,14 @@ class _Page:
             head,
             Padding(self._text(failure.sentence), (0, 0, 0, 5)),
             Padding(steps, (1, 0, 1, 2)),
-            Text("     replay  ", "dim") + self._text(failure.replay, "bold"),
+            self._replay(failure.replay),
         )
+
+    def _replay(self, command: str) -> Text:
+        """On one line, however long the path is: it is there to be copied."""
+        line = Text("     replay  ", "dim") + self._text(command, "bold")
+        line.no_wrap, line.overflow = True, "ignore"
+        return line
 
     def _story(self, lines: Sequence[Told], failure: FailureResult) -> Table:
         table = Table.grid(padding=(0, 1))

@@ -1,5 +1,9 @@
 """Attempts to let something go: evictions, tombstones, lifetimes, and the keys that become free."""
 
+from collections.abc import Sequence
+from itertools import cycle
+
+from anchorhold.planting import ATTRIBUTES
 from anchorhold.scenarios.plan import Plan, Scenario
 from anchorhold.workload import AnyStep, Append, Ask, Compact, DropFact, Evict, Expire, Follow, Probe
 from anchorhold_spec.vocabulary import Fact
@@ -77,19 +81,73 @@ def _incident(plan: Plan) -> tuple[AnyStep, ...]:
     )
 
 
+def _misspelt(literal: str) -> tuple[str, ...]:
+    """Literals that differ from one in a single character: one more, another one, one less, the other case.
+
+    None of them is a part of it. Whoever looks for words as `grep` does finds each of them exactly where it stands.
+    """
+    last = literal[-1]
+    other = ("z" if last == "y" else "y") if last.isalpha() else ("7" if last == "3" else "3")
+    shorter = (literal[:at] + literal[at + 1 :] for at in range(len(literal) // 2, len(literal) - 1))
+    made = (
+        literal + other,
+        literal[:-1] + other,
+        next((word for word in shorter if word not in literal), literal),
+        literal.swapcase(),
+    )
+    return tuple(word for word in dict.fromkeys(made) if word not in literal)
+
+
+def _unasserted(fact: Fact, others: Sequence[Fact]) -> tuple[AnyStep, ...]:
+    """Questions that differ from an answerable one in one respect each, whatever the seed.
+
+    The same subject and another attribute, the beginning of the subject's name, that name and one character more,
+    the name in another case; and literals that are nearly the planted one.
+    """
+    subject, attribute = fact.subject or "", fact.attribute or ""
+    said = {(other.subject, other.attribute) for other in others}
+    elsewhere = next(a for a in ATTRIBUTES if (subject, a) not in said and a != attribute)
+    slots = (
+        (subject, elsewhere),
+        (subject, attribute.split()[0]),
+        (subject[:-1], attribute),
+        (subject.split("-")[0], attribute),
+        (f"{subject}0", attribute),
+        (subject.upper(), attribute),
+    )
+    words = _misspelt(fact.literal)
+    return tuple(
+        Ask(
+            fact=Fact(text=f"{who}: {what} = {word}.", literal=word, kind=fact.kind, subject=who, attribute=what),
+            evidence=number % 2 == 0,
+        )
+        for number, ((who, what), word) in enumerate(zip(slots, cycle(words), strict=False))
+        if (who, what) not in said
+    )
+
+
 def _neighbours(plan: Plan) -> tuple[AnyStep, ...]:
-    """Near-identical names: one dropped from the window, one live, one never spoken of."""
+    """Near-identical names: one dropped from the window, one live, one never spoken of; and near-identical words."""
     facts = plan.facts(3)
     siblings = tuple(plan.planter.sibling(fact) for fact in facts)
     strangers = tuple(plan.planter.sibling(fact) for fact in facts)
     others = plan.facts(2)
     never = tuple(plan.planter.again(fact) for fact in facts)
+    unasserted = [step for fact in (facts[0], siblings[1]) for step in _unasserted(fact, (*facts, *siblings))]
+    loose = tuple(plan.planter.loose(kind) for kind in ("path", "identifier", "timestamp"))
+    near = [
+        Ask(fact=Fact(text=word, literal=word, kind=fact.kind))
+        for fact in (*facts, *loose)
+        for word in _misspelt(fact.literal)
+    ]
     return (
-        *plan.said(*facts),
+        *plan.said(*facts, *loose),
         *plan.compacted("drop"),
         *plan.said(*siblings),
         *_asks(*facts, *siblings, *strangers, *others),
         *(Ask(fact=Fact(text=f.text, literal=f.literal, kind=f.kind)) for f in never),
+        *unasserted,
+        *near,
         *plan.compacted("paraphrase"),
         *_asks(*facts, *siblings, *strangers, *others),
     )
@@ -134,12 +192,16 @@ def _no_authority(plan: Plan) -> tuple[AnyStep, ...]:
 
 
 def _recycled_key(plan: Plan) -> tuple[AnyStep, ...]:
-    """What may go goes, more is archived in its place, and the old pointers are followed (EPO-1)."""
+    """What may go goes, more is archived in its place, and the old pointers are followed (EPO-1).
+
+    What goes says one statement and nothing else: the faithful summary carries it, so that a careful store may let
+    the original go. It need not let go of a turn whose asides hedge or deny something.
+    """
     steps: list[AnyStep] = []
     for _ in range(3):
-        fill = plan.fill(*plan.facts(2))
-        steps.extend((fill, Compact(until_idle=3)))
-        steps.extend(Evict(turn=append.turn.id) for append in fill.turns[: min(8, plan.expected)])
+        bare = tuple(plan.planter.utter(fact.text, fact) for fact in plan.facts(4))
+        steps.extend((*bare, plan.fill(tools=False), Compact(until_idle=3)))
+        steps.extend(Evict(turn=append.turn.id) for append in bare)
         steps.append(Probe())
     return tuple(steps)
 

@@ -2,6 +2,7 @@
 
 import random
 
+from anchorhold.planting import ARGUMENT
 from anchorhold.scenarios.plan import Plan, Scenario
 from anchorhold.summariser import MODES
 from anchorhold.workload import (
@@ -57,9 +58,10 @@ def _steps(plan: Plan, rng: random.Random) -> list[AnyStep]:
                 said.extend(fill.turns[: plan.expected])
                 steps.append(fill)
             case "say":
-                known = [fact for append in telling for fact in append.facts]
+                known = [fact for append in telling for fact in append.facts if fact.kind != ARGUMENT]
                 fact = rng.choice(known) if known and rng.random() < 0.5 else plan.planter.fact()
-                append = plan.planter.say(plan.planter.again(fact) if rng.random() < 0.3 else fact)
+                anew = rng.random() < 0.3 and fact.subject is not None
+                append = plan.planter.say(plan.planter.again(fact) if anew else fact)
                 said.append(append)
                 steps.append(append)
             case "compact":
@@ -77,7 +79,8 @@ def _steps(plan: Plan, rng: random.Random) -> list[AnyStep]:
                 fact = rng.choice(rng.choice(telling).facts)
                 steps.append(Ask(fact=fact, evidence=rng.random() < 0.5))
             case "never":
-                near = rng.choice(rng.choice(telling).facts) if telling else plan.planter.fact()
+                slots = [fact for append in telling for fact in append.facts if fact.subject is not None]
+                near = rng.choice(slots) if slots else plan.planter.fact()
                 steps.append(Ask(fact=plan.planter.sibling(near)))
             case "reopen":
                 steps.append(Reopen())

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from anchorhold.compactor import Settings, Unit
 from anchorhold.planting import Planter
@@ -14,6 +15,8 @@ ASKED_FOR = Settings(budget=1200, watermark=0.7)
 
 TURN_SIZE = 200
 """Characters of an ordinary turn."""
+LOOSE_A_FILL = 3
+"""Facts outside the forms of a statement in each filling, that of a tool call's argument included."""
 WITHOUT_BUDGET = 24
 """Turns to append where a compactor has no window of known size."""
 AT_MOST = 400
@@ -35,8 +38,11 @@ class Plan:
     def fill(self, *facts: Fact, tools: bool = True) -> Fill:
         """Fill the window until it is over its watermark, with the facts among the first turns.
 
-        Every fact is said, whether or not the window is over its watermark before.
+        Every fact is said, whether or not the window is over its watermark before. Facts outside the forms of a
+        statement are among them, and one in the arguments of a tool call: not with `tools` off, which makes it plain
+        talk.
         """
+        facts = self._mixed(facts, self.planter.loose_facts(LOOSE_A_FILL if tools else 0))
         expected = self.expected
         sown = self.planter.talk(max(1, expected * 2 // 3), *facts, size=TURN_SIZE, tools=tools)
         least = max((number for number, append in enumerate(sown, start=1) if append.facts), default=0)
@@ -44,6 +50,11 @@ class Plan:
         more = 0 if limit is None else min(AT_MOST, 2 * expected + 4)
         rest = self.planter.talk(more, size=TURN_SIZE, tools=tools)
         return Fill(turns=(*sown, *rest), least=len(sown) if limit is None else least)
+
+    def _mixed(self, facts: tuple[Fact, ...], loose: tuple[Fact, ...]) -> tuple[Fact, ...]:
+        """Both in their order, one after the other by turns."""
+        pairs = zip_longest(facts, loose)
+        return tuple(fact for pair in pairs for fact in pair if fact is not None)
 
     @property
     def expected(self) -> int:

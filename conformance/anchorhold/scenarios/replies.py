@@ -3,20 +3,22 @@
 from anchorhold.scenarios.plan import Plan, Scenario
 from anchorhold.workload import AnyStep, Compact, Probe, Reopen, Summariser
 
+IN_A_ROW = 7
+"""Attempts that end without a summary, one after another."""
 OUTCOMES = ("OUT-1", "OUT-2", "ANC-5", "ANC-1", "PRO-3")
 
 
 def _no_summary(mode: str) -> Scenario:
     def build(plan: Plan) -> tuple[AnyStep, ...]:
-        """Four attempts all end so; then the summariser recovers, and one compaction goes through."""
+        """More attempts end so than patience lasts; then the summariser recovers, and one compaction goes through.
+
+        Compactors give up on the model after three failures or five, and what they then do instead has to hold too.
+        """
         return (
             *plan.compacted("faithful", *plan.facts(2)),
             Summariser(mode=mode),
             plan.fill(*plan.facts(3)),
-            Compact(),
-            Compact(),
-            Compact(),
-            Compact(),
+            *(Compact() for _ in range(IN_A_ROW)),
             Reopen(),
             Summariser(mode="faithful"),
             Compact(until_idle=3),

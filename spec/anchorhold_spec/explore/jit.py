@@ -30,7 +30,7 @@ def inlining() -> Code:
     take longer to compile than what they wrap. Raises ImportError without numba."""
     import numba
 
-    without: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    without: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True}
     compiler: Code = numba.njit(cache=True, nogil=True, error_model="numpy", **without)
     return compiler
 

@@ -26,7 +26,7 @@ T = TypeVar("T")
 PARTITIONS = 16
 CHUNK = 8192
 """Rows that a thread takes at a time."""
-BUFFER = 4096
+BUFFER = 16384
 """Successors for one partition that a thread collects before they are added."""
 SMALL = 1024
 """A layer of fewer states is not worth waking other threads for."""

@@ -40,6 +40,12 @@ def statements(text: str | None) -> list[Statement]:
     ]
 
 
+def verifiable(text: str) -> list[str]:
+    """Every sentence and line that says something that could be looked up: a figure, a path, a name with a number."""
+    parts = re.split(r"(?<=[.!?])\s+|\n", text)
+    return [part for part in parts if re.search(r"\d", part)]
+
+
 def size(texts: Iterable[str | None]) -> int:
     """Tokens of a window."""
     return sum(-(-len(text or "") // 4) for text in texts)
@@ -62,7 +68,7 @@ def objection(reply: Reply, shown: Shown, previous: Sequence[str]) -> str | None
         return "the reply is empty"
     if reply.finish != "stop":
         return f"the reply ended with {reply.finish}"
-    if text in (message.strip() for message in shown.messages):
+    if any(text == message.strip() or text in message.splitlines() for message in shown.messages):
         return "the reply repeats a message"
     if text in (summary.strip() for summary in previous):
         return "the reply repeats the previous summary"
@@ -77,12 +83,17 @@ def kept(text: str, needed: Iterable[str]) -> str:
     return "\n".join([text, *(["Kept word for word:", *missing] if missing else [])])
 
 
+def whole(turn: Turn) -> str:
+    """Everything that a turn says, the arguments of its calls included."""
+    return "\n".join(part for part in (turn.text, *(call.arguments for call in turn.calls)) if part)
+
+
 def raw(turn: Turn) -> Item:
     """A turn as an item of the window."""
     return Item(
         id=f"turn-{turn.id}",
         kind=CarrierKind.RAW,
-        text=turn.text,
+        text=whole(turn),
         data=turn.data,
         turn=turn.id,
         speaker=turn.speaker,

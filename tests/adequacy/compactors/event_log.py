@@ -20,7 +20,7 @@ from anchorhold.compactor import (
     SummariserError,
 )
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Item, Outcome, Pointer, Turn
-from compactors.common import KEEP, committed, failed, limit, nothing, objection, raw, refused, size
+from compactors.common import KEEP, committed, failed, limit, nothing, objection, raw, refused, size, whole
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class EventLog:
 
     def compact(self) -> Outcome:
         last, visible = self.condensation(), self.visible()
-        if size([last.text if last else "", *(turn.text for _, turn in visible)]) <= limit(self.settings):
+        if size([last.text if last else "", *(whole(turn) for _, turn in visible)]) <= limit(self.settings):
             return nothing("the window is under its watermark")
         old = visible[:-KEEP]
         if not old:
@@ -156,7 +156,7 @@ class EventLog:
 
     def show(self, last: Condensation | None, old: list[Turn]) -> Shown:
         earlier = [last.text] if last else []
-        return Shown(messages=("Condense these events.", *earlier, *(turn.text or "" for turn in old)))
+        return Shown(messages=("Condense these events.", *earlier, *(whole(turn) for turn in old)))
 
     def condense(self, names: tuple[str, ...], covers: tuple[str, ...], text: str, generation: int) -> str:
         self.die("before-condensation")
@@ -186,7 +186,7 @@ class EventLog:
         if turn is None:
             return Answer(kind=AnswerKind.FOREIGN)
         return Answer(
-            kind=AnswerKind.FOUND, text=turn.text, data=turn.data, source=turn.id, carrier=token, evidence=True
+            kind=AnswerKind.FOUND, text=whole(turn), data=turn.data, source=turn.id, carrier=token, evidence=True
         )
 
     def unknown(self, token: str) -> Answer:
@@ -195,7 +195,7 @@ class EventLog:
     def search(self, literal: str) -> Answer:
         for name in reversed(self.names()):
             record = self.readable(name)
-            if record is not None and "turn" in record and literal in (record["turn"]["text"] or ""):
+            if record is not None and "turn" in record and literal in whole(msgspec.convert(record["turn"], Turn)):
                 return self.get(name)
         return self.not_found(literal)
 

@@ -21,7 +21,7 @@ from anchorhold.compactor import (
     SummariserError,
 )
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Item, Outcome, Pointer, Turn
-from compactors.common import KEEP, committed, failed, limit, nothing, objection, raw, refused, size
+from compactors.common import KEEP, committed, failed, limit, nothing, objection, raw, refused, size, whole
 
 SECTION = re.compile(r"^## (?P<turn>\S+) (?P<speaker>\S+) (?P<length>\d+) (?P<digest>[0-9a-f]{64})\n", re.MULTILINE)
 PATH = "/history.md"
@@ -88,13 +88,13 @@ class FileArchive:
 
     def compact(self) -> Outcome:
         window = self.window
-        if size([self.text() if window.number else "", *(t.text for t in window.turns)]) <= limit(self.settings):
+        if size([self.text() if window.number else "", *(whole(t) for t in window.turns)]) <= limit(self.settings):
             return nothing("the window is under its watermark")
         old = window.turns[:-KEEP]
         if not old:
             return nothing("nothing but the latest turns is left")
         earlier = [window.summary] if window.number else []
-        shown = Shown(messages=("Summarise what follows.", *earlier, *(turn.text or "" for turn in old)))
+        shown = Shown(messages=("Summarise what follows.", *earlier, *(whole(turn) for turn in old)))
         try:
             reply = self.summarise(shown)
         except SummariserError as error:
@@ -114,7 +114,7 @@ class FileArchive:
     def put(self, old: list[Turn]) -> None:
         with self.archive.open("a", newline="") as file:
             for turn in old:
-                text = turn.text or ""
+                text = whole(turn)
                 digest = hashlib.sha256(text.encode()).hexdigest()
                 file.write(f"## {turn.id} {turn.speaker} {len(text)} {digest}\n{text}\n")
 
@@ -207,7 +207,7 @@ class ArchivesTheSummaryInstead(FileArchive):
 class ArchivesEqualTextOnce(FileArchive):
     def put(self, old: list[Turn]) -> None:
         texts = {text for _, text in self.sections()}
-        fresh: dict[str, Turn] = {turn.text or "": turn for turn in old if turn.text not in texts}
+        fresh: dict[str, Turn] = {whole(turn): turn for turn in old if whole(turn) not in texts}
         super().put(list(fresh.values()))
 
 
@@ -215,7 +215,7 @@ class CutsLongTurns(FileArchive):
     """Keeps the first eighty characters of each turn."""
 
     def put(self, old: list[Turn]) -> None:
-        super().put([Turn(id=turn.id, speaker=turn.speaker, text=(turn.text or "")[:80]) for turn in old])
+        super().put([Turn(id=turn.id, speaker=turn.speaker, text=(whole(turn))[:80]) for turn in old])
 
 
 class StartsTheFileAnew(FileArchive):

@@ -7,7 +7,20 @@ from dataclasses import dataclass
 
 from anchorhold.compactor import Description, Mechanism, Reply, Settings, Shown, Summarise, SummariserError
 from anchorhold_spec.vocabulary import CarrierKind, Item, Outcome, OutcomeKind, Turn
-from compactors.common import KEEP, committed, failed, kept, limit, nothing, objection, raw, refused, size, statements
+from compactors.common import (
+    KEEP,
+    committed,
+    failed,
+    kept,
+    limit,
+    nothing,
+    objection,
+    raw,
+    refused,
+    size,
+    verifiable,
+    whole,
+)
 
 
 @dataclass(frozen=True)
@@ -18,6 +31,11 @@ class Note:
     text: str
     reply: str
     generation: int
+
+
+def words(message: Turn | Note) -> str:
+    """What a message of either kind says."""
+    return message.text if isinstance(message, Note) else whole(message)
 
 
 class PlainList:
@@ -47,7 +65,7 @@ class PlainList:
         ]
 
     def compact(self) -> Outcome:
-        if size(m.text for m in self.messages) <= limit(self.settings):
+        if size(words(m) for m in self.messages) <= limit(self.settings):
             return nothing("the window is under its watermark")
         old = self.messages[:-KEEP]
         if not any(isinstance(m, Turn) for m in old):
@@ -63,7 +81,7 @@ class PlainList:
         return self.commit(old, reply.text)
 
     def show(self, old: list[Turn | Note]) -> Shown:
-        return Shown(messages=("Summarise what follows.", *(m.text or "" for m in old)))
+        return Shown(messages=("Summarise what follows.", *(words(m) for m in old)))
 
     def objection(self, reply: Reply, shown: Shown) -> str | None:
         return objection(reply, shown, [m.reply for m in self.messages if isinstance(m, Note)])
@@ -85,7 +103,7 @@ class PlainList:
         return self.messages[len(old) :]
 
     def compose(self, old: list[Turn | Note], text: str) -> str:
-        return kept(text, (s.sentence for m in old for s in statements(m.text)))
+        return kept(text, (s for m in old for s in verifiable(words(m))))
 
 
 class ForgetsWhatTheSummaryLeftOut(PlainList):
@@ -97,8 +115,8 @@ class LosesOneStatementEachTime(PlainList):
     """Keeps all statements but the first: a fault that shows in one fact only."""
 
     def compose(self, old: list[Turn | Note], text: str) -> str:
-        first = next((s.sentence for m in old for s in statements(m.text)), None)
-        return kept(text, (s.sentence for m in old for s in statements(m.text) if s.sentence != first))
+        first = next((s for m in old for s in verifiable(words(m))), None)
+        return kept(text, (s for m in old for s in verifiable(words(m)) if s != first))
 
 
 class DropsHedgesAndNegations(PlainList):
@@ -122,7 +140,7 @@ class ShowsOnlyTheEnd(PlainList):
     """Cuts what it shows its model to what fits, and replaces everything all the same."""
 
     def show(self, old: list[Turn | Note]) -> Shown:
-        return Shown(messages=("Summarise what follows.", *(m.text or "" for m in old[-6:])))
+        return Shown(messages=("Summarise what follows.", *(words(m) for m in old[-6:])))
 
 
 class CommitsTheErrorText(PlainList):

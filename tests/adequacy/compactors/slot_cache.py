@@ -43,6 +43,8 @@ from compactors.common import (
     refused,
     size,
     statements,
+    verifiable,
+    whole,
 )
 
 
@@ -56,7 +58,7 @@ class Stored:
     digest: str
 
     def intact(self) -> bool:
-        return hashlib.sha256((self.turn.text or "").encode()).hexdigest() == self.digest
+        return hashlib.sha256(whole(self.turn).encode()).hexdigest() == self.digest
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,7 @@ class SlotCache:
 
     def compact(self) -> Outcome:
         session = self.session
-        texts = [session.summary.text if session.summary else "", *(turn.text for turn in session.turns)]
+        texts = [session.summary.text if session.summary else "", *(whole(turn) for turn in session.turns)]
         if size(texts) <= limit(self.settings):
             return nothing("the window is under its watermark")
         old = session.turns[:-KEEP]
@@ -164,7 +166,7 @@ class SlotCache:
             messages=(
                 "Summarise what follows.",
                 *([earlier.text] if earlier else []),
-                *(turn.text or "" for turn in old),
+                *(whole(turn) for turn in old),
             )
         )
         try:
@@ -199,7 +201,7 @@ class SlotCache:
         slot = state.free.pop() if state.free else len(state.epochs)
         epoch = state.epochs.get(slot, 0) + 1
         state.epochs[slot] = epoch
-        digest = hashlib.sha256((turn.text or "").encode()).hexdigest()
+        digest = hashlib.sha256(whole(turn).encode()).hexdigest()
         state.slots[slot] = Stored(turn, self.name, epoch, digest)
         return f"{slot}@{epoch}"
 
@@ -221,11 +223,11 @@ class SlotCache:
         if earlier is None:
             return []
         return [
-            s.sentence
+            sentence
             for turn in self.session.said
             if turn.id in earlier.covers and turn.id not in self.session.tokens
-            for s in statements(turn.text)
-            if s.sentence in earlier.text and not self.buried(turn.id, s)
+            for sentence in verifiable(whole(turn))
+            if sentence in earlier.text and not self.dropped(turn.id, sentence)
         ]
 
     # Getting back
@@ -263,7 +265,9 @@ class SlotCache:
             return Answer(kind=AnswerKind.FOREIGN)
         if not self.sound(entry):
             raise OperationError(f"{token} does not have the digest {entry.digest[:12]} that it was written with")
-        return Answer(kind=AnswerKind.FOUND, text=entry.turn.text, source=entry.turn.id, carrier=token, evidence=True)
+        return Answer(
+            kind=AnswerKind.FOUND, text=whole(entry.turn), source=entry.turn.id, carrier=token, evidence=True
+        )
 
     def mine(self, entry: Stored) -> bool:
         return entry.session == self.name
@@ -281,11 +285,11 @@ class SlotCache:
     def search(self, literal: str) -> Answer:
         known = False
         for turn in reversed(self.known()):
-            if literal not in (turn.text or ""):
+            if literal not in whole(turn):
                 continue
             known = True
             if self.original(turn) is not None:
-                return Answer(kind=AnswerKind.FOUND, text=turn.text, source=turn.id, evidence=True)
+                return Answer(kind=AnswerKind.FOUND, text=whole(turn), source=turn.id, evidence=True)
         summary = self.session.summary
         if summary is not None and literal in summary.text:
             line = next(line for line in summary.text.splitlines() if literal in line)
@@ -301,7 +305,7 @@ class SlotCache:
         asserting = [
             (turn, s)
             for turn in self.known()
-            for s in statements(turn.text)
+            for s in statements(whole(turn))
             if self.means(s, subject) and s.attribute == attribute
         ]
         if not asserting:
@@ -310,7 +314,9 @@ class SlotCache:
         if self.buried(turn.id, statement):
             return Answer(kind=AnswerKind.TOMBSTONED, reason="dropped by the caller")
         if self.original(turn) is not None:
-            return Answer(kind=AnswerKind.FOUND, text=turn.text, value=statement.value, source=turn.id, evidence=True)
+            return Answer(
+                kind=AnswerKind.FOUND, text=whole(turn), value=statement.value, source=turn.id, evidence=True
+            )
         summary = self.session.summary
         if summary is None or statement.sentence not in summary.text:
             return Answer(kind=AnswerKind.UNANCHORED)
@@ -341,7 +347,7 @@ class SlotCache:
             Entry(literal=s.value, source=turn.id, subject=s.subject, attribute=s.attribute)
             for turn in self.session.said
             if turn.id in summary.covers
-            for s in statements(turn.text)
+            for s in statements(whole(turn))
             if self.claims(summary, s)
         ]
 
@@ -375,16 +381,19 @@ class SlotCache:
     def loose(self, turn: Turn, token: str) -> list[str]:
         """What only this original still says."""
         elsewhere = [self.session.summary.text] if self.session.summary else []
-        elsewhere += [t.text or "" for t in self.session.turns]
+        elsewhere += [whole(t) for t in self.session.turns]
         for other in self.session.tokens.values():
             stored = self.stored(other)
             if other != token and stored is not None and stored.intact():
-                elsewhere.append(stored.turn.text or "")
+                elsewhere.append(whole(stored.turn))
         return [
-            s.sentence
-            for s in statements(turn.text)
-            if not self.buried(turn.id, s) and not any(s.sentence in text for text in elsewhere)
+            sentence
+            for sentence in verifiable(whole(turn))
+            if not self.dropped(turn.id, sentence) and not any(sentence in text for text in elsewhere)
         ]
+
+    def dropped(self, turn: str, sentence: str) -> bool:
+        return any(t.source == turn and t.literal in sentence for t in self.session.tombstones)
 
     def release(self, token: str) -> None:
         slot = int(token.split("@")[0])
@@ -412,8 +421,8 @@ class SlotCache:
         entry = self.stored(token)
         if entry is None:
             return False
-        text = entry.turn.text or ""
-        damaged = replace(entry.turn, text=f"####{text[4:]}")
+        text = whole(entry.turn)
+        damaged = replace(entry.turn, text=f"####{text[4:]}", calls=())
         self.state.slots[int(token.split("@")[0])] = replace(entry, turn=damaged)
         self.save()
         return True
@@ -458,7 +467,7 @@ class SaysEvictedAndKeeps(SlotCache):
 class TombstonesWhatWasLeftOut(SlotCache):
     def commit(self, old: list[Turn], text: str) -> None:
         super().commit(old, text)
-        self.bury(s for turn in old for s in [(turn, each) for each in statements(turn.text)])
+        self.bury(s for turn in old for s in [(turn, each) for each in statements(whole(turn))])
 
     def bury(self, said: Iterable[tuple[Turn, Statement]]) -> None:
         summary = self.session.summary
@@ -480,7 +489,7 @@ class TombstonesEverythingWhenAskedForOne(SlotCache):
     def tombstone(self, literal: str, source: str, reason: str) -> Outcome:
         outcome = super().tombstone(literal, source, reason)
         for turn in self.session.said:
-            for statement in statements(turn.text):
+            for statement in statements(whole(turn)):
                 if turn.id != source:
                     self.session.tombstones.append(
                         Tombstone(literal=statement.value, source=turn.id, decided_by="caller", reason=reason)
@@ -578,12 +587,12 @@ class KeysByContent(SlotCache):
 
     def archive(self, old: list[Turn]) -> None:
         for turn in old:
-            same = next((i for i, t in self.session.tokens.items() if self.text(t) == turn.text), None)
+            same = next((i for i, t in self.session.tokens.items() if self.text(t) == whole(turn)), None)
             self.session.tokens[turn.id] = self.session.tokens[same] if same is not None else self.put(turn)
 
     def text(self, token: str) -> str | None:
         entry = self.stored(token)
-        return entry.turn.text if entry else None
+        return whole(entry.turn) if entry else None
 
 
 class AnswersWithANeighbour(SlotCache):
@@ -596,16 +605,16 @@ class AnswersWithTheLikeliest(SlotCache):
 
     def unheard(self, subject: str, attribute: str) -> Answer:
         for turn in reversed(self.session.said):
-            for statement in statements(turn.text):
+            for statement in statements(whole(turn)):
                 if statement.attribute == attribute:
-                    return Answer(kind=AnswerKind.FOUND, text=turn.text, value=statement.value, evidence=True)
+                    return Answer(kind=AnswerKind.FOUND, text=whole(turn), value=statement.value, evidence=True)
         return super().unheard(subject, attribute)
 
 
 class AnswersWithTheOldest(SlotCache):
     def reconstitute(self, subject: str, attribute: str, evidence: bool) -> Answer:
         for turn in self.session.said:
-            for statement in statements(turn.text):
+            for statement in statements(whole(turn)):
                 if (statement.subject, statement.attribute) == (subject, attribute):
                     return Answer(kind=AnswerKind.FOUND, value=statement.value, text=statement.sentence)
         return Answer(kind=AnswerKind.ABSENT)
