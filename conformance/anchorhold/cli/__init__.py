@@ -66,7 +66,7 @@ COMMANDS = (
         name="explore",
         module="anchorhold.cli.explore",
         attribute="explore",
-        help="Explore every interleaving of a machine at a finite size.",
+        help="Explore every interleaving of a machine; compute the decision tables.",
     ),
     _Command(
         name="simulate",

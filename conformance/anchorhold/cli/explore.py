@@ -27,8 +27,14 @@ HOLDS, BROKEN, USAGE, UNDECIDED = 0, 1, 2, 3
 
 
 def explore(
-    machine: Annotated[str, typer.Argument(metavar="MACHINE", help="A machine's name, or path.py:machine.")],
+    machine: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="MACHINE", help="A machine's name, or path.py:machine. With --designs: sources."),
+    ] = None,
     *,
+    designs: Annotated[
+        bool, typer.Option("--designs", help="The decision tables of S0, S1, S2, S4: the sources' claims, computed.")
+    ] = False,
     size: Annotated[
         list[str] | None,
         typer.Option(metavar="SORT=N,…", help="As in spans=6,keys=3,epochs=3; the rest as in the default instance."),
@@ -77,14 +83,21 @@ def explore(
     """Go through all reachable states of a machine at a finite size; show a shortest run to what is broken.
 
     Exit status: 0 nothing broken, 1 something broken, 2 usage, 3 stopped by a limit before it was known.
+    With --designs: 0 everything known (it may differ from a source), 1 something not known, 2 usage.
     """
+    if designs:
+        from anchorhold.cli import designs as tables
+
+        tables.show(machine or [], as_json=as_json)
+    if machine is None or len(machine) != 1:
+        _refuse("name one machine, or give --designs")
     if resume and checkpoint is None:
         _refuse("--resume needs --checkpoint FILE")
     if plain and checkpoint is not None:
         _refuse("--checkpoint cannot be used with --plain: only the compiled search is written to files")
     if walks is not None and (symmetry or checkpoint or keep_going or limit):
         _refuse("--walks goes with none of --symmetry, --keep-going, --limit and --checkpoint: it keeps no states")
-    chosen = _machine(machine)
+    chosen = _machine(machine[0])
     sizes = {name: _number(name, value) for name, value in _pairs(size, "--size")}
     switches = dict(_pairs(switch, "--switch"))
     dropped = tuple(_guard(text) for text in drop or [])

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import json as json_format
+import multiprocessing
+import os
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console, Group
@@ -45,31 +50,74 @@ def prove(
     """
     if importlib.util.find_spec("z3") is None:
         _refuse("proving needs Z3: pip install 'anchorhold[prove]'")
+    names = machines or list(registry.names())
+    weights = {name: _weight(machine) for name, machine in zip(names, _load(names), strict=True)}
+    console = Console(stderr=as_json)
+    started = time.perf_counter()
+    outcomes: list[_Outcome] = []
+    with Console(stderr=True).status("…") as status:
+        for outcome in _verify_all(names, weights, timeout=timeout, say=status.update):
+            outcomes.append(outcome)
+            if not as_json:
+                console.print(outcome.shown)
+    seconds = time.perf_counter() - started
+    if as_json:
+        document = {
+            "obligations": [row for outcome in outcomes for row in outcome.obligations],
+            "guards": [row for outcome in outcomes for row in outcome.guards],
+            "seconds": round(seconds, 6),
+        }
+        sys.stdout.write(json_format.dumps(document, indent=2) + "\n")
+    else:
+        console.print(_summary(outcomes, seconds))
+    raise typer.Exit(PROVED if all(outcome.proved for outcome in outcomes) else FAILED)
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What is kept of a report: plain values, as it may have been made by another process."""
+
+    obligations: list[dict[str, object]]
+    guards: list[dict[str, object]]
+    counts: tuple[int, int, int, int]
+    """Obligations proved, of how many; guards justified, of how many."""
+    proved: bool
+    shown: Group
+
+
+def _verify(name: str, timeout: float, say: Callable[[str], None] = lambda _: None) -> _Outcome:
     from anchorhold_spec.prove import as_json as document
     from anchorhold_spec.prove import verify
 
-    chosen = _load(machines or list(registry.names()))
-    console = Console(stderr=as_json)
-    started = time.perf_counter()
-    reports: list[Report] = []
-    for machine in chosen:
-        with Console(stderr=True).status(f"{machine.name}") as status:
-            reports.append(
-                verify(
-                    machine,
-                    timeout=timeout,
-                    progress=lambda what, name=machine.name: status.update(f"{name}: {what}"),  # type: ignore[misc]
-                )
-            )
-        if not as_json:
-            console.print(_show(reports[-1]))
-    seconds = time.perf_counter() - started
-    good = all(report.proved for report in reports)
-    if as_json:
-        sys.stdout.write(json_format.dumps(document(reports, seconds=seconds), indent=2) + "\n")
-    else:
-        console.print(_summary(reports, seconds))
-    raise typer.Exit(PROVED if good else FAILED)
+    report = verify(registry.load(name), timeout=timeout, progress=lambda what: say(f"{name}: {what}"))
+    rows: Any = document([report], seconds=0)
+    good = sum(each.result == "proved" for each in report.obligations)
+    justified = sum(guard.justified for guard in report.guards)
+    counts = (good, len(report.obligations), justified, len(report.guards))
+    return _Outcome(rows["obligations"], rows["guards"], counts, report.proved, _show(report))
+
+
+def _verify_all(
+    names: list[str], weights: Mapping[str, int], *, timeout: float, say: Callable[[str], None]
+) -> Iterator[_Outcome]:
+    """In the order of the names. Several machines are divided among the processors, the heavy ones first."""
+    processes = min(len(names), os.cpu_count() or 1)
+    if processes == 1:
+        for name in names:
+            yield _verify(name, timeout, say)
+        return
+    # Not forked: Z3's threads and locks do not survive it.
+    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+        heavy_first = sorted(set(names), key=lambda name: -weights[name])
+        waiting = {name: pool.submit(_verify, name, timeout) for name in heavy_first}
+        for name in names:
+            say(name)
+            yield waiting[name].result()
+
+
+def _weight(machine: Machine) -> int:
+    """How long it will take, roughly and in no unit."""
+    return len(machine.actions) * (len(machine.invariants) + len(machine.transitions))
 
 
 def _load(names: list[str]) -> list[Machine]:
@@ -165,13 +213,10 @@ def _counterexample(found: Counterexample) -> Table:
     return table
 
 
-def _summary(reports: list[Report], seconds: float) -> Text:
-    obligations = [each for report in reports for each in report.obligations]
-    guards = [guard for report in reports for guard in report.guards]
-    good = sum(each.result == "proved" for each in obligations)
-    justified = sum(guard.justified for guard in guards)
+def _summary(outcomes: list[_Outcome], seconds: float) -> Text:
+    good, all_, justified, guards = (sum(column) for column in zip(*(each.counts for each in outcomes), strict=True))
     return Text(
-        f"{good} of {len(obligations)} obligations proved, {justified} of {len(guards)} guards justified, "
-        f"{len(reports)} machines, {seconds:.1f} s",
-        style="green" if good == len(obligations) and justified == len(guards) else "red",
+        f"{good} of {all_} obligations proved, {justified} of {guards} guards justified, "
+        f"{len(outcomes)} machines, {seconds:.1f} s",
+        style="green" if all(outcome.proved for outcome in outcomes) else "red",
     )

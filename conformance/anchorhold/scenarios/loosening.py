@@ -192,12 +192,16 @@ def _no_authority(plan: Plan) -> tuple[AnyStep, ...]:
 
 
 def _recycled_key(plan: Plan) -> tuple[AnyStep, ...]:
-    """What may go goes, more is archived in its place, and the old pointers are followed (EPO-1)."""
+    """What may go goes, more is archived in its place, and the old pointers are followed (EPO-1).
+
+    What goes says one statement and nothing else: the faithful summary carries it, so that a careful store may let
+    the original go. It need not let go of a turn whose asides hedge or deny something.
+    """
     steps: list[AnyStep] = []
     for _ in range(3):
-        fill = plan.fill(*plan.facts(2))
-        steps.extend((fill, Compact(until_idle=3)))
-        steps.extend(Evict(turn=append.turn.id) for append in fill.turns[: min(8, plan.expected)])
+        bare = tuple(plan.planter.utter(fact.text, fact) for fact in plan.facts(4))
+        steps.extend((*bare, plan.fill(tools=False), Compact(until_idle=3)))
+        steps.extend(Evict(turn=append.turn.id) for append in bare)
         steps.append(Probe())
     return tuple(steps)
 

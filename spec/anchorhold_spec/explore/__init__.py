@@ -16,12 +16,12 @@ purpose and on random ones.
 from anchorhold_spec.explore.api import (
     Engine,
     Exploration,
-    FastMutantExplorer,
     explore,
     find_violation,
     violation_of,
 )
 from anchorhold_spec.explore.found import Snapshot, Watcher
+from anchorhold_spec.explore.mutants import FastMutantExplorer, fast_survey
 
 __all__ = [
     "Engine",
@@ -30,6 +30,7 @@ __all__ = [
     "Snapshot",
     "Watcher",
     "explore",
+    "fast_survey",
     "find_violation",
     "violation_of",
 ]

@@ -256,16 +256,3 @@ def violation_of(
             return first.violation
     without = "".join(f" without guard {guard.guard!r} of {guard.action}" for guard in dropped)
     raise GaveUp(f"{machine.name}{without}: no violation in the first {first.states:,} states; {first.stopped}")
-
-
-@dataclass(frozen=True)
-class FastMutantExplorer:
-    """Takes the place of the plain one (see `run.MutantExplorer`): all mutants of a machine share one compilation."""
-
-    limit: int | None = None
-
-    def __call__(
-        self, machine: Machine, *, dropped: Sequence[GuardId], sizes: Mapping[str, int] | None = None
-    ) -> Mapping[GuardId, Violation | None]:
-        """See `run.MutantExplorer`. Raises GaveUp past `limit` states, or where memory ran out."""
-        return {guard: violation_of(machine, sizes=sizes, dropped=(guard,), limit=self.limit) for guard in dropped}

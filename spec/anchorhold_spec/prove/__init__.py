@@ -4,6 +4,7 @@
 refuted obligation has a `Counterexample`: two finite states and the step between them, which reading 1 replays.
 """
 
+from anchorhold_spec.prove.inductive import Inductive, inductive
 from anchorhold_spec.prove.model import Counterexample
 from anchorhold_spec.prove.necessity import GuardVerdict, guard_verdicts
 from anchorhold_spec.prove.obligations import (
@@ -22,12 +23,14 @@ __all__ = [
     "SMALL",
     "Counterexample",
     "GuardVerdict",
+    "Inductive",
     "Obligation",
     "Prover",
     "Report",
     "Result",
     "as_json",
     "guard_verdicts",
+    "inductive",
     "needless_auxiliaries",
     "prove_obligations",
     "vacuity_obligations",

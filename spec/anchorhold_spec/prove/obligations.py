@@ -76,16 +76,25 @@ class Prover:
             (each.name, self._encoding.formula(each.formula, {}, self._before)) for each in self.machine.invariants
         ]
 
-    def initiation(self, invariant: Invariant) -> Obligation:
-        """The invariant holds of every first state."""
+    def initiation(self, invariant: Invariant, *, explain: bool = True) -> Obligation:
+        """The invariant holds of every first state. `explain`: with a counterexample where it does not."""
         first = After(self._encoding, Initial(self._encoding), self.machine.initially, {})
         goal = self._encoding.formula(invariant.formula, {}, first)
-        return self._decide(INITIALLY, invariant, [z3.Not(goal)], None, without=None)
+        return self._decide(INITIALLY, invariant, [z3.Not(goal)], None, without=None, explain=explain)
 
     def consecution(
-        self, action: Action, claim: Invariant | Transition, *, without: Collection[str] = ()
+        self,
+        action: Action,
+        claim: Invariant | Transition,
+        *,
+        without: Collection[str] = (),
+        explain: bool = True,
     ) -> Obligation:
-        """The claim holds after the action, or over it. `without`: invariants that may not be used."""
+        """The claim holds after the action, or over it.
+
+        `without`: invariants that may not be used. `explain`: with a counterexample where it does not hold (and
+        every invariant may be used).
+        """
         environment, inside = self._encoding.parameters(action)
         after = After(self._encoding, self._before, action.updates, environment)
         if isinstance(claim, Invariant):
@@ -93,7 +102,9 @@ class Prover:
         else:
             goal = self._encoding.formula(claim.formula, {}, self._before, after)
         guards = [self._encoding.formula(g.formula, environment, self._before) for g in action.guards]
-        return self._decide(action.name, claim, [*inside, *guards, z3.Not(goal)], action, without=without)
+        return self._decide(
+            action.name, claim, [*inside, *guards, z3.Not(goal)], action, without=without, explain=explain
+        )
 
     def _decide(
         self,
@@ -103,6 +114,7 @@ class Prover:
         action: Action | None,
         *,
         without: Collection[str] | None,
+        explain: bool,
     ) -> Obligation:
         """`without` none: assume no invariant at all (before the first state nothing is known)."""
         started = time.perf_counter()
@@ -124,7 +136,7 @@ class Prover:
             used = frozenset(labels[str(label).strip("|")] for label in solver.unsat_core())
         elif answer == z3.sat:
             result = Result.REFUTED
-            if not without:
+            if explain and not without:
                 counterexample = self._read(smallest(self._encoding, solver), claim, action)
                 if not counterexample.replays():
                     result, reason = Result.UNKNOWN, "its counterexample does not replay: the readings disagree"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from anchorhold_spec.language import Machine, Tag
 from anchorhold_spec.prove.necessity import GuardVerdict, guard_verdicts
 from anchorhold_spec.prove.obligations import Obligation, Result, needless_auxiliaries, prove_obligations
 from anchorhold_spec.prove.vacuity import vacuity_obligations
-from anchorhold_spec.run import MutantExplorer
+from anchorhold_spec.run import MutantExplorer, Surveyor
 
 
 @dataclass(frozen=True)
@@ -35,24 +36,32 @@ def verify(
     *,
     timeout: float = 10.0,
     explorer: MutantExplorer | None = None,
+    surveyor: Surveyor | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """Proofs, vacuity and the necessity of guards. `timeout` is in seconds for each question to Z3.
 
-    `progress` is called with what was just done, in a few words.
+    `explorer` and `surveyor` make the searches at small sizes (none: the fast ones; `run` has the plain ones that
+    they are held against). `progress` is called with what was just done, in a few words.
     """
     started = time.perf_counter()
+
+    def at_small_sizes() -> tuple[list[Obligation], list[GuardVerdict]]:
+        vacuity = list(vacuity_obligations(machine, surveyor=surveyor))
+        return vacuity, list(guard_verdicts(machine, explorer=explorer, surveyor=surveyor))
+
     obligations: list[Obligation] = []
-    for obligation in prove_obligations(machine, timeout=timeout):
-        obligations.append(obligation)
-        progress(f"{obligation.action}: {obligation.property}")
-    obligations.extend(_neededness(machine, obligations, timeout))
-    progress("auxiliary invariants")
-    obligations.extend(vacuity_obligations(machine))
-    progress("small sizes")
-    guards = tuple(guard_verdicts(machine, explorer=explorer))
-    progress("guards")
-    return Report(machine, tuple(obligations), guards, time.perf_counter() - started)
+    # Z3 works outside the interpreter's lock: meanwhile the small sizes are searched.
+    with ThreadPoolExecutor(max_workers=1) as meanwhile:
+        searched = meanwhile.submit(at_small_sizes)
+        for obligation in prove_obligations(machine, timeout=timeout):
+            obligations.append(obligation)
+            progress(f"{obligation.action}: {obligation.property}")
+        obligations.extend(_neededness(machine, obligations, timeout))
+        progress("auxiliary invariants")
+        vacuity, guards = searched.result()
+    progress("small sizes and guards")
+    return Report(machine, (*obligations, *vacuity), tuple(guards), time.perf_counter() - started)
 
 
 def _neededness(machine: Machine, obligations: list[Obligation], timeout: float) -> Iterable[Obligation]:

@@ -10,77 +10,84 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
+from anchorhold_spec.explore import fast_survey
 from anchorhold_spec.language import Exists, ForAll, Formula, Implies, Machine, Sometimes, Var
 from anchorhold_spec.language.walk import conjuncts
 from anchorhold_spec.prove.obligations import Obligation, Result
-from anchorhold_spec.run import GaveUp, explore
-from anchorhold_spec.run.progress import stuck
+from anchorhold_spec.run import Survey, Surveyor
 
 SMALL = "at small sizes"
 """Stands in the place of an action for what exploration shows."""
 
 
-def vacuity_obligations(machine: Machine, *, limit: int = 200_000) -> Iterator[Obligation]:
-    """See above. An exploration that meets `limit` leaves everything unknown that it did not reach."""
+def vacuity_obligations(
+    machine: Machine, *, limit: int = 200_000, surveyor: Surveyor | None = None
+) -> Iterator[Obligation]:
+    """See above. A search that meets `limit` leaves everything unknown that it did not reach.
+
+    `surveyor` makes the searches; none: the fast one.
+    """
     decided = machine.with_defaults()
     premises = tuple(
         Sometimes(f"premise of {each.name}{f' ({i})' if i else ''}", premise, "")
         for each in decided.public
         for i, premise in enumerate(_premises(each.formula))
     )
-    studied = replace(decided, sometimes=(*decided.sometimes, *premises))
+    triggers = tuple(Sometimes(_trigger(each.name), each.trigger, "") for each in decided.progress)
+    studied = replace(decided, sometimes=(*decided.sometimes, *premises, *triggers))
     started = time.perf_counter()
-    fired: set[str] = set()
-    reached: set[str] = set()
-    broken: str | None = None
-    deadlock: str | None = None
-    complete = True
-    for sizes in decided.small_instances:
-        found = explore(studied, sizes=sizes, limit=limit)
-        fired |= {name for name, times in found.fired.items() if times}
-        reached |= found.witnesses.keys()
-        complete = complete and found.complete
-        if found.violation:
-            broken = f"{found.violation.property} breaks in {len(found.violation.trace.steps)} steps at {dict(sizes)}"
-        if found.deadlock:
-            deadlock = f"a deadlock in {len(found.deadlock.steps)} steps at {dict(sizes)}"
+    search = surveyor or fast_survey
+    surveys = [(dict(sizes), search(studied, sizes=sizes, limit=limit)) for sizes in decided.small_instances]
     seconds = time.perf_counter() - started
 
-    def row(action: str, name: str, *, holds: bool, known: bool, reason: str | None) -> Obligation:
-        result = Result.PROVED if holds else Result.REFUTED if known else Result.UNKNOWN
-        return Obligation(decided.name, action, name, (), result, seconds, None if holds else reason)
-
+    fired = {name for _, survey in surveys for name in survey.fired}
+    met = {name for _, survey in surveys for name in survey.met}
+    complete = all(survey.complete for _, survey in surveys)
+    broken = deadlock = None
+    for sizes, survey in surveys:
+        if survey.violation:
+            steps = len(survey.violation.trace.steps)
+            broken = f"{survey.violation.property} breaks in {steps} steps at {sizes}"
+        if survey.deadlock:
+            deadlock = f"a deadlock in {len(survey.deadlock.steps)} steps at {sizes}"
     cut = "the exploration stopped where a rule broke" if broken else f"not within the first {limit:,} states"
+    never = "never, at any of the machine's small instances" if complete else cut
+
+    def row(
+        action: str, name: str, *, holds: bool, known: bool, reason: str | None, rules: tuple[str, ...] = ()
+    ) -> Obligation:
+        result = Result.PROVED if holds else Result.REFUTED if known else Result.UNKNOWN
+        return Obligation(decided.name, action, name, rules, result, seconds, None if holds else reason)
+
     yield row(SMALL, "no rule is broken", holds=broken is None and complete, known=bool(broken), reason=broken or cut)
     yield row(SMALL, "no deadlock", holds=deadlock is None and complete, known=bool(deadlock), reason=deadlock or cut)
-    never = "never, at any of the machine's small instances" if complete else cut
     for action in decided.actions:
         yield row(action.name, "possible", holds=action.name in fired, known=complete, reason=never)
-    for each in decided.sometimes:
-        yield row(SMALL, f"sometimes: {each.name}", holds=each.name in reached, known=complete, reason=never)
-    for each in premises:
-        yield row(SMALL, each.name, holds=each.name in reached, known=complete, reason=never)
-    yield from _progress(decided, limit)
+    for each in (*decided.sometimes, *premises):
+        name = each.name if each in premises else f"sometimes: {each.name}"
+        yield row(SMALL, name, holds=each.name in met, known=complete, reason=never)
+    for progress in decided.progress:
+        stuck = _stuck(progress.name, surveys)
+        pending = _trigger(progress.name) in met
+        yield row(
+            SMALL,
+            progress.name,
+            holds=pending and complete and stuck is None,
+            known=complete,
+            reason=stuck or ("nothing is ever pending: it holds vacuously" if complete else cut),
+            rules=progress.rules,
+        )
 
 
-def _progress(machine: Machine, limit: int) -> Iterator[Obligation]:
-    for progress in machine.progress:
-        started = time.perf_counter()
-        triggered = False
-        result, reason = Result.PROVED, None
-        try:
-            for sizes in machine.small_instances:
-                met, trace = stuck(machine, progress, sizes=sizes, limit=limit)
-                triggered = triggered or met
-                if trace:
-                    result = Result.REFUTED
-                    reason = f"after {len(trace.steps)} steps it cannot end any more, at {dict(sizes)}"
-            if not triggered:
-                result, reason = Result.REFUTED, "nothing is ever pending: it holds vacuously"
-        except GaveUp as problem:
-            result, reason = Result.UNKNOWN, str(problem)
-        seconds = time.perf_counter() - started
-        yield Obligation(machine.name, SMALL, progress.name, progress.rules, result, seconds, reason)
+def _trigger(progress: str) -> str:
+    return f"trigger of {progress}"
+
+
+def _stuck(progress: str, surveys: list[tuple[dict[str, int], Survey]]) -> str | None:
+    for sizes, survey in surveys:
+        if trace := survey.stuck.get(progress):
+            return f"after {len(trace.steps)} steps it cannot end any more, at {sizes}"
+    return None
 
 
 def _premises(formula: Formula) -> Iterator[Formula]:

@@ -18,6 +18,7 @@ from anchorhold_spec.run.explore import (
 from anchorhold_spec.run.instance import UNDEFINED, Instance, State, Table, instances
 from anchorhold_spec.run.interpret import Interpreter, NotEnabled, Step
 from anchorhold_spec.run.show import show_change, show_state, show_step, show_trace
+from anchorhold_spec.run.survey import Survey, Surveyor, plain_survey
 
 __all__ = [
     "UNDEFINED",
@@ -31,11 +32,14 @@ __all__ = [
     "PlainMutantExplorer",
     "State",
     "Step",
+    "Survey",
+    "Surveyor",
     "Table",
     "Trace",
     "Violation",
     "explore",
     "instances",
+    "plain_survey",
     "show_change",
     "show_state",
     "show_step",
