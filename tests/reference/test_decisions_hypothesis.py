@@ -46,7 +46,7 @@ def test_the_decision_is_the_machine_s(contract, backend):
     hold(contract, backend)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", ["hypothesis", pytest.param("crosshair", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_wrong_decision_is_found(name, backend, monkeypatch):
     changed = wrong(name)
