@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from anchorhold_reference import cold
 from anchorhold_reference.anchors import anchors_of
 from anchorhold_reference.codec import encode_text, shown
-from anchorhold_reference.decide import Holding, Statement, current
+from anchorhold_reference.decide import Holding, Statement, current, resolution
 from anchorhold_reference.errors import MismatchError, StoreError
 from anchorhold_reference.extract import stands_in
 from anchorhold_reference.extract.facts import UnreadableError
@@ -29,11 +29,12 @@ def resolve(session: Session, token: str) -> Answer:
     ledger = session.ledger
     with ledger.reading():
         issued = None if address is None else cold.look_up(ledger, session.id, address)
-        if issued is None:
+        decision = resolution(None if issued is None else issued.holding)
+        if issued is None or decision is AnswerKind.FOREIGN:
             return Answer(kind=AnswerKind.FOREIGN, reason="this session never issued that pointer (EPO-2)")
-        if issued.holding is Holding.STAGED:
+        if decision is AnswerKind.PENDING:
             return Answer(kind=AnswerKind.PENDING, reason="the compaction that wrote it has not committed (PTR-6)")
-        if issued.holding is Holding.GONE:
+        if decision is not AnswerKind.FOUND:
             return _gone(session, issued)
         turn = cold.fetch(ledger, issued)
     return _original(turn, carrier=issued.address.key)

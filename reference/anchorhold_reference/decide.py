@@ -7,6 +7,8 @@ Whoever calls them gathers the inputs inside the same transaction that acts on t
 from dataclasses import dataclass
 from enum import StrEnum
 
+from anchorhold_spec.vocabulary import AnswerKind
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchors:
@@ -115,6 +117,19 @@ class Holding(StrEnum):
     COMMITTED = "committed"
     GONE = "gone"
     """It left the cold store through the gate."""
+
+
+def resolution(holding: Holding | None) -> AnswerKind | None:
+    """What resolving a pointer answers; `holding` none: this session never issued it.
+
+    The original is returned only where the compaction that pointed at it has committed (PTR-6) and it is still
+    there. None where it left through the gate: then what was dropped and what is carried decide.
+    """
+    if holding is None:
+        return AnswerKind.FOREIGN
+    if holding is Holding.STAGED:
+        return AnswerKind.PENDING
+    return AnswerKind.FOUND if holding is Holding.COMMITTED else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

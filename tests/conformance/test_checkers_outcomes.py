@@ -455,6 +455,19 @@ class TestOutcomes:
 
         assert bool(judge("ANC-5", play).failures) is fails
 
+    @pytest.mark.parametrize(("says", "fails"), [("No result was recorded.", False), ("All went well.", True)])
+    def test_anc_5_lets_scaffolding_be_made_anew_for_every_look(self, says: str, fails: bool) -> None:
+        def notice(name: str, text: str) -> Item:
+            return Item(id=name, kind=CarrierKind.OTHER, text=text)
+
+        play = Play(PLAIN).say("t1", ONE).say("t2", TWO)
+        play.look([*WINDOW[:2], notice("7f3a", "No result was recorded.")]).compact(
+            FAILED, shown=("t1",), reply=LIMIT
+        )
+        play.look([*WINDOW[:2], notice("b02c", says)])
+
+        assert bool(judge("ANC-5", play).failures) is fails
+
 
 class TestProgress:
     SMALL = Settings(budget=20, watermark=0.5)

@@ -254,13 +254,20 @@ def _answers_otherwise(before: Answer, after: Answer, *, growing: bool) -> bool:
     return before.kind is not after.kind or (old not in new if growing else old != new)
 
 
+def _window(observation: Observation) -> list[tuple[str, CarrierKind, str]]:
+    """The window's items. Scaffolding may be made anew for every look: what it says is what it is."""
+    return [
+        ("a notice" if item.kind is CarrierKind.OTHER else item.id, item.kind, content(item))
+        for item in observation.items
+    ]
+
+
 def trace(before: Observation, after: Observation, *, growing: bool = False) -> str | None:
     """What is no longer as it was, in words.
 
     `growing`: an archive may have come to hold more than before, which takes nothing away and registers nothing.
     """
-    old = [(item.id, item.kind, content(item)) for item in before.items]
-    new = [(item.id, item.kind, content(item)) for item in after.items]
+    old, new = _window(before), _window(after)
     if old != new:
         gone, come = [i for i in old if i not in new], [i for i in new if i not in old]
         what = f"{gone[0][0]} is gone" if gone else f"{come[0][0]} has come" if come else "its order changed"

@@ -43,7 +43,8 @@ def check(
             "--report",
             metavar="DIR",
             file_okay=False,
-            help="Write result.json, junit.xml, report.html and the failing histories into this directory.",
+            help="Write result.json, junit.xml, report.html and the failing histories into this directory, in place "
+            "of those of an earlier check. Without it, failing histories go to ./anchorhold-report/histories.",
         ),
     ] = None,
     as_json: Annotated[
@@ -77,6 +78,7 @@ def check(
     if level is not None and level not in LEVELS:
         _usage(f"level {level} does not exist; there are {', '.join(map(str, LEVELS))}")
     told = Console(stderr=True, highlight=False)
+    kept_in = _ready(directory)
     begun = time.monotonic()
     stderr = ""
     try:
@@ -86,7 +88,7 @@ def check(
                     checked = run_check(
                         loaded,
                         checkers=CHECKERS,
-                        histories=_histories(directory),
+                        histories=kept_in,
                         seed=seed,
                         effort=effort,
                         rules=wanted,
@@ -156,6 +158,24 @@ def _status(document: Result, level: int | None, wanted: tuple[str, ...]) -> int
         for rule, each in document.rules.items()
     }
     return exit_status(verdicts, asked=level, rules=wanted, irreversible=document.out_of_scope)
+
+
+def _ready(directory: Path | None) -> Path:
+    """Where failing histories go, free of those of an earlier check: beside this one's result they would mislead.
+
+    Whether the report can be written is found out now, and not after all the work.
+    """
+    try:
+        if directory is not None:
+            directory.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=directory):
+                pass
+        histories = _histories(directory)
+        for rule in RULES:
+            (histories / f"{rule}.jsonl").unlink(missing_ok=True)
+    except OSError as error:
+        _usage(f"cannot write the report: {error}")
+    return histories
 
 
 def _histories(directory: Path | None) -> Path:

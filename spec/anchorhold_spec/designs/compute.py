@@ -70,7 +70,7 @@ def _answer(row: Row, cells: Mapping[str, Cell]) -> Answer:
 
 def cells_of(table: Table, row: Row, *, timeout: float) -> Mapping[str, Cell]:
     """By rule, what was found out about a design."""
-    known = {each.name for each in (*row.machine.invariants, *row.machine.transitions)}
+    known = {each.name for each in row.machine.invariants} | {each.name for each in row.machine.transitions}
     asked = {column.rule: [name for name in column.properties if name in known] for column in table.columns}
     wanted = {name for names in asked.values() for name in names}
     runs, unseen = _search(row.machine, wanted, table.instances or row.machine.small_instances)

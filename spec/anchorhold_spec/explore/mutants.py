@@ -20,7 +20,7 @@ from anchorhold_spec.explore.layout import Packed
 from anchorhold_spec.explore.load import load_plain
 from anchorhold_spec.explore.prepare import prepare
 from anchorhold_spec.explore.uncompiled import Grid
-from anchorhold_spec.language import Machine
+from anchorhold_spec.language import Invariant, Machine, Transition
 from anchorhold_spec.run import GaveUp, GuardId, Survey, Violation
 
 LOOK = 30_000
@@ -126,7 +126,8 @@ class _Family:
         self._code: Any = load_plain(source)
         self._words = range(self._prepared.layout.words)
         decided = self._prepared.machine
-        self._rules = {each.name: each.rules for each in (*decided.invariants, *decided.transitions)}
+        properties: tuple[Invariant | Transition, ...] = (*decided.invariants, *decided.transitions)
+        self._rules = {each.name: each.rules for each in properties}
         self._watched = (
             *(each.name for each in decided.invariants if each.public),
             *(each.name for each in decided.transitions),
@@ -163,7 +164,9 @@ class _Family:
         """What follows from a state with all guards in place."""
         known = self._known.get(state)
         if known is None:
-            row, out, label = self.row(state), {}, {}
+            row = self.row(state)
+            out: dict[Any, Any] = {}
+            label: dict[Any, Any] = {}
             flags = [0] * (len(self._config.properties) + 1)
             cover = [0] * (len(self._prepared.source.order) + 1)
             count = self._code.successors(row, 0, self._settings, out, label, cover, flags)
