@@ -295,7 +295,7 @@ m.transition(
         k,
         s,
         ((slot(k).next == s) & (slot(k) != s))
-        >> ((epoch(k) == Epoch.zero) | ((tags == "epochs") & (epoch(k) < epoch(k).next))),
+        >> (forall(t, home(t) != k) | ((tags == "epochs") & (epoch(k) < epoch(k).next))),
     ),
     rules=["EPO-2"],
     doc="A key that is taken again has a later epoch, and resolving looks at it.",
