@@ -41,7 +41,7 @@ def test_a_mutation_is_refuted_by_explore(mutation):
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
 def test_a_mutation_is_refuted_by_hypothesis(mutation):
-    assert_refuted_by_hypothesis(MACHINE, MUTATIONS[mutation], {"turns": 3, "summaries": 1})
+    assert_refuted_by_hypothesis(MACHINE, MUTATIONS[mutation], MACHINE.instances["small"])
 
 
 def test_era_1_a_manifest_that_keeps_it_is_refuted():
