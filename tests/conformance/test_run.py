@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from toy_compactors import Archive, Automatic, CannotOpen, Crashes, Plain, Raises
+from toy_compactors import Archive, Automatic, CannotOpen, Crashes, Plain, Raises, said
 
 from anchorhold.compactor import OPERATIONS_OF, Description, Settings
 from anchorhold.errors import AdapterError
@@ -176,7 +176,7 @@ def test_the_continuations_of_a_pointers_answer_are_followed_right_after_it_and_
     joined = {"".join(piece["text"] for piece in each) for each in pieces(history, "get")}
 
     assert joined
-    assert joined <= {append.turn.text or append.turn.calls[0].arguments for append in appends}
+    assert joined <= {said(append.turn) for append in appends}
 
 
 @pytest.mark.parametrize("op", ["search", "reconstitute"])
@@ -187,7 +187,7 @@ def test_the_continuations_of_what_was_asked_for_are_followed_right_after_it(op:
     joined = ["".join(piece["text"] for piece in each) for each in pieces(history, op)]
 
     assert len(joined) >= len(facts)
-    assert set(joined) <= {append.turn.text or append.turn.calls[0].arguments for append in appends}
+    assert set(joined) <= {said(append.turn) for append in appends}
 
 
 def test_a_continuation_is_followed_when_it_is_seen_and_at_no_later_look() -> None:

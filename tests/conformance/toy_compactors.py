@@ -18,6 +18,11 @@ from anchorhold_spec.vocabulary import (
 NO_SUMMARY = ("error code", "i'm sorry")
 
 
+def said(turn: Turn) -> str:
+    """Everything that a turn says, the arguments of its calls included."""
+    return " ".join(part for part in (turn.text, *(call.arguments for call in turn.calls)) if part)
+
+
 class Archive:
     """Keeps every original by its turn's id, for ever, and looks at what the model answers."""
 
@@ -36,9 +41,9 @@ class Archive:
         return settings
 
     def append(self, turn: Turn) -> str | None:
-        said = turn.text or " ".join(call.arguments for call in turn.calls)
-        self.turns.append(said)
-        self.items.append(Item(id=turn.id, kind=CarrierKind.RAW, text=said, turn=turn.id, speaker=turn.speaker))
+        text = said(turn)
+        self.turns.append(text)
+        self.items.append(Item(id=turn.id, kind=CarrierKind.RAW, text=text, turn=turn.id, speaker=turn.speaker))
         return turn.id
 
     def compact(self) -> Outcome:

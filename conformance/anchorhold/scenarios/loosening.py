@@ -200,7 +200,7 @@ def _recycled_key(plan: Plan) -> tuple[AnyStep, ...]:
     steps: list[AnyStep] = []
     for _ in range(3):
         bare = tuple(plan.planter.utter(fact.text, fact) for fact in plan.facts(4))
-        steps.extend((*bare, plan.fill(tools=False), Compact(until_idle=3)))
+        steps.extend((*bare, plan.fill(), Compact(until_idle=3)))
         steps.extend(Evict(turn=append.turn.id) for append in bare)
         steps.append(Probe())
     return tuple(steps)
