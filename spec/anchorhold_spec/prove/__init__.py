@@ -15,7 +15,7 @@ from anchorhold_spec.prove.obligations import (
     needless_auxiliaries,
     prove_obligations,
 )
-from anchorhold_spec.prove.report import Report, as_json, verify
+from anchorhold_spec.prove.report import Report, as_json, verify, verify_proofs, verify_small_sizes
 from anchorhold_spec.prove.vacuity import SMALL, vacuity_obligations
 
 __all__ = [
@@ -35,4 +35,6 @@ __all__ = [
     "prove_obligations",
     "vacuity_obligations",
     "verify",
+    "verify_proofs",
+    "verify_small_sizes",
 ]

@@ -73,8 +73,15 @@ class Prover:
         self._before = Before(self._encoding)
         self._background = self._encoding.background()
         self._assumed = [
-            (each.name, self._encoding.formula(each.formula, {}, self._before)) for each in self.machine.invariants
+            (
+                each.name,
+                self._encoding.formula(each.formula, {}, self._before),
+                z3.Bool(f"uses {each.name}", ctx=self._encoding.context),
+            )
+            for each in self.machine.invariants
         ]
+        self._labels = {f"uses {each.name}": each.name for each in self.machine.invariants}
+        self._steps: dict[Action, tuple[After, list[z3.BoolRef]]] = {}
 
     def initiation(self, invariant: Invariant, *, explain: bool = True) -> Obligation:
         """The invariant holds of every first state. `explain`: with a counterexample where it does not."""
@@ -95,16 +102,22 @@ class Prover:
         `without`: invariants that may not be used. `explain`: with a counterexample where it does not hold (and
         every invariant may be used).
         """
-        environment, inside = self._encoding.parameters(action)
-        after = After(self._encoding, self._before, action.updates, environment)
+        after, facts = self._step(action)
         if isinstance(claim, Invariant):
             goal = self._encoding.formula(claim.formula, {}, after)
         else:
             goal = self._encoding.formula(claim.formula, {}, self._before, after)
-        guards = [self._encoding.formula(g.formula, environment, self._before) for g in action.guards]
-        return self._decide(
-            action.name, claim, [*inside, *guards, z3.Not(goal)], action, without=without, explain=explain
-        )
+        return self._decide(action.name, claim, [*facts, z3.Not(goal)], action, without=without, explain=explain)
+
+    def _step(self, action: Action) -> tuple[After, list[z3.BoolRef]]:
+        """The state after an action, and what is so where it happens: the same for every claim."""
+        known = self._steps.get(action)
+        if known is None:
+            environment, inside = self._encoding.parameters(action)
+            after = After(self._encoding, self._before, action.updates, environment)
+            guards = [self._encoding.formula(g.formula, environment, self._before) for g in action.guards]
+            known = self._steps[action] = (after, [*inside, *guards])
+        return known
 
     def _decide(
         self,
@@ -121,19 +134,16 @@ class Prover:
         solver = z3.Solver(ctx=self._encoding.context)
         solver.set(timeout=max(1, int(self._timeout * 1000)))
         solver.add(*self._background, *facts)
-        labels: dict[str, str] = {}
-        for name, formula in self._assumed if without is not None else ():
+        for name, formula, label in self._assumed if without is not None else ():
             if name not in (without or ()):
-                label = f"uses {name}"
-                labels[label] = name
-                solver.assert_and_track(formula, z3.Bool(label, ctx=self._encoding.context))
+                solver.assert_and_track(formula, label)
         answer = solver.check()
         reason: str | None = None
         counterexample: Counterexample | None = None
         used: frozenset[str] = frozenset()
         if answer == z3.unsat:
             result = Result.PROVED
-            used = frozenset(labels[str(label).strip("|")] for label in solver.unsat_core())
+            used = frozenset(self._labels[str(label).strip("|")] for label in solver.unsat_core())
         elif answer == z3.sat:
             result = Result.REFUTED
             if explain and not without:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from anchorhold_spec.language import Machine, Tag
 from anchorhold_spec.prove.necessity import GuardVerdict, guard_verdicts
 from anchorhold_spec.prove.obligations import Obligation, Result, needless_auxiliaries, prove_obligations
-from anchorhold_spec.prove.vacuity import vacuity_obligations
+from anchorhold_spec.prove.vacuity import UNBROKEN, vacuity_obligations
 from anchorhold_spec.run import MutantExplorer, Surveyor
 
 
@@ -44,24 +43,42 @@ def verify(
     `explorer` and `surveyor` make the searches at small sizes (none: the fast ones; `run` has the plain ones that
     they are held against). `progress` is called with what was just done, in a few words.
     """
+    proofs = verify_proofs(machine, timeout=timeout, progress=progress)
+    searches = verify_small_sizes(machine, explorer=explorer, surveyor=surveyor, progress=progress)
+    return Report(
+        machine, (*proofs.obligations, *searches.obligations), searches.guards, proofs.seconds + searches.seconds
+    )
+
+
+def verify_proofs(
+    machine: Machine, *, timeout: float = 10.0, progress: Callable[[str], None] = lambda _: None
+) -> Report:
+    """The part of `verify` that Z3 does, for every size."""
     started = time.perf_counter()
-
-    def at_small_sizes() -> tuple[list[Obligation], list[GuardVerdict]]:
-        vacuity = list(vacuity_obligations(machine, surveyor=surveyor))
-        return vacuity, list(guard_verdicts(machine, explorer=explorer, surveyor=surveyor))
-
     obligations: list[Obligation] = []
-    # Z3 works outside the interpreter's lock: meanwhile the small sizes are searched.
-    with ThreadPoolExecutor(max_workers=1) as meanwhile:
-        searched = meanwhile.submit(at_small_sizes)
-        for obligation in prove_obligations(machine, timeout=timeout):
-            obligations.append(obligation)
-            progress(f"{obligation.action}: {obligation.property}")
-        obligations.extend(_neededness(machine, obligations, timeout))
-        progress("auxiliary invariants")
-        vacuity, guards = searched.result()
-    progress("small sizes and guards")
-    return Report(machine, (*obligations, *vacuity), tuple(guards), time.perf_counter() - started)
+    for obligation in prove_obligations(machine, timeout=timeout):
+        obligations.append(obligation)
+        progress(f"{obligation.action}: {obligation.property}")
+    obligations.extend(_neededness(machine, obligations, timeout))
+    progress("auxiliary invariants")
+    return Report(machine, tuple(obligations), (), time.perf_counter() - started)
+
+
+def verify_small_sizes(
+    machine: Machine,
+    *,
+    explorer: MutantExplorer | None = None,
+    surveyor: Surveyor | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Report:
+    """The part of `verify` that is found by searching: vacuity, and the necessity of guards."""
+    started = time.perf_counter()
+    vacuity = tuple(vacuity_obligations(machine, surveyor=surveyor))
+    progress("small sizes")
+    sound = any(each.property == UNBROKEN and each.result is Result.PROVED for each in vacuity)
+    guards = tuple(guard_verdicts(machine, explorer=explorer, surveyor=surveyor, sound=sound))
+    progress("guards")
+    return Report(machine, vacuity, guards, time.perf_counter() - started)
 
 
 def _neededness(machine: Machine, obligations: list[Obligation], timeout: float) -> Iterable[Obligation]:

@@ -16,6 +16,9 @@ from anchorhold_spec.language.walk import conjuncts
 from anchorhold_spec.prove.obligations import Obligation, Result
 from anchorhold_spec.run import Survey, Surveyor
 
+UNBROKEN = "no rule is broken"
+"""The property of a machine that is sound at its small sizes."""
+
 SMALL = "at small sizes"
 """Stands in the place of an action for what exploration shows."""
 
@@ -59,7 +62,7 @@ def vacuity_obligations(
         result = Result.PROVED if holds else Result.REFUTED if known else Result.UNKNOWN
         return Obligation(decided.name, action, name, rules, result, seconds, None if holds else reason)
 
-    yield row(SMALL, "no rule is broken", holds=broken is None and complete, known=bool(broken), reason=broken or cut)
+    yield row(SMALL, UNBROKEN, holds=broken is None and complete, known=bool(broken), reason=broken or cut)
     yield row(SMALL, "no deadlock", holds=deadlock is None and complete, known=bool(deadlock), reason=deadlock or cut)
     for action in decided.actions:
         yield row(action.name, "possible", holds=action.name in fired, known=complete, reason=never)
