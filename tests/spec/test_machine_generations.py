@@ -26,6 +26,7 @@ MUTATIONS = {
     "PTR-4: give up a summary that has committed": without_guard("abandon", "not committed"),
 }
 SIZES = {
+    "PTR-4: give up a summary that has committed": {"raws": 1, "summaries": 1},
     "PTR-3: commit over what another has taken": MACHINE.instances["two generations"],
     "PTR-4: a summary does not lead to its span": {"raws": 1, "summaries": 1},
     "PTR-4: a summary does not lead where its carriers lead": MACHINE.instances["two generations"],
