@@ -42,6 +42,7 @@ def test_a_mutation_is_refuted_by_explore(mutation):
 
 
 @pytest.mark.parametrize("mutation", [each for each in MUTATIONS if each not in DEEP])
+@pytest.mark.slow
 def test_a_mutation_is_refuted_by_hypothesis(mutation):
     assert_refuted_by_hypothesis(MACHINE, MUTATIONS[mutation], MACHINE.instances["small"])
 

@@ -49,6 +49,7 @@ def test_a_mutation_is_refuted_by_explore(mutation):
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
+@pytest.mark.slow
 def test_a_mutation_is_refuted_by_hypothesis(mutation):
     assert_refuted_by_hypothesis(MACHINE, MUTATIONS[mutation], SIZES.get(mutation, MACHINE.instances["two spans"]))
 
