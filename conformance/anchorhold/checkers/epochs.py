@@ -90,7 +90,7 @@ def epo_1(reading: Reading, tally: Tally) -> None:
             stored_after_leaving = observation.start
         for name, answer in observation.answers.items():
             token = tokens.get(name)
-            if token is None or observation.exempt & token.bound:
+            if token is None or (observation.exempt - observation.withdrawn) & token.bound:
                 continue
             _bind(reading, token, answer)
             if answer.kind not in CONTENT and name in alive:

@@ -11,7 +11,9 @@ from anchorhold.history import EventType
 from anchorhold.size import CHARACTERS_A_TOKEN, high_water, turn_size, window_size
 from anchorhold_spec.vocabulary import Item, OutcomeKind
 
-FAULTS = frozenset({"corrupt", "crash", "expire", "evict", "tombstone"})
+FAULTS = frozenset(
+    {"corrupt", "crash", "expire", "evict", "tombstone", "clock", "lose_power", "fail_store", "hold_copies"}
+)
 """After these a store is no longer simply healthy, and what they left behind may hold a compaction up."""
 TRIES = 3
 """Compactions in a row that were committed, after which a window is to be under its watermark."""

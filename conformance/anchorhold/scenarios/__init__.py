@@ -46,14 +46,14 @@ BUDGETS: dict[Effort, Budget] = {
 
 
 def scenarios(
-    *, effort: Effort, seed: int, operations: frozenset[str], points: tuple[str, ...]
+    *, effort: Effort, seed: int, means: frozenset[str], points: tuple[str, ...]
 ) -> Iterator[tuple[Scenario, str]]:
     """The scenarios to play in order, each with the seed for its turns and facts."""
     budget = BUDGETS[effort]
     crashes = tuple(crash_at(number, name) for number, name in enumerate(points))
     for number in range(budget.rounds):
         for scenario in (*DIRECTED, *crashes):
-            if scenario.needs <= operations:
+            if scenario.needs <= means:
                 yield scenario, f"{seed}:{scenario.name}:{number}"
     for number in range(budget.mixtures):
         yield mixture(number, seed), f"{seed}:mixture:{number}"
