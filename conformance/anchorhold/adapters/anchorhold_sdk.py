@@ -108,6 +108,7 @@ class Mechanism(str, Enum):
     SUMMARISER = "summariser"
     POINTERS = "pointers"
     RETRIEVAL = "retrieval"
+    QUESTIONS = "questions"
     MANIFESTS = "manifests"
     TOMBSTONES = "tombstones"
     EVICTION = "eviction"

@@ -2,6 +2,8 @@
 
 from anchorhold.checkers import (
     anchoring,
+    answers,
+    certainty,
     crashes,
     epochs,
     index,
@@ -11,6 +13,9 @@ from anchorhold.checkers import (
     progress,
     provenance,
     reconstitution,
+    retention,
+    stubborn,
+    tombstones,
 )
 from anchorhold.checkers.observe import read
 from anchorhold.checkers.tally import RuleChecker
@@ -18,15 +23,20 @@ from anchorhold.verdict import Checker, History, Judgement
 
 RULE_CHECKERS: tuple[RuleChecker, ...] = (
     *anchoring.CHECKERS,
+    *retention.CHECKERS,
     *manifests.CHECKERS,
+    *tombstones.CHECKERS,
+    *certainty.CHECKERS,
     *provenance.CHECKERS,
     *epochs.CHECKERS,
     *index.CHECKERS,
     *reconstitution.CHECKERS,
+    *answers.CHECKERS,
     *crashes.CHECKERS,
     *outcomes.CHECKERS,
     *isolation.CHECKERS,
     *progress.CHECKERS,
+    *stubborn.CHECKERS,
 )
 CHECKERS: tuple[Checker, ...] = RULE_CHECKERS
 """Every checker of the suite."""

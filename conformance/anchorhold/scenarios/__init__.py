@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from anchorhold.scenarios.damage import DAMAGE, crash_at
 from anchorhold.scenarios.growth import GROWTH
+from anchorhold.scenarios.keeping import KEEPING
 from anchorhold.scenarios.loosening import LOOSENING
 from anchorhold.scenarios.mixtures import mixture
 from anchorhold.scenarios.plan import ASKED_FOR, Plan, Scenario
@@ -16,7 +17,7 @@ from anchorhold.scenarios.replies import REPLIES
 
 __all__ = ["ASKED_FOR", "BUDGETS", "DIRECTED", "Budget", "Effort", "Plan", "Scenario", "scenarios"]
 
-DIRECTED: tuple[Scenario, ...] = (*GROWTH, *LOOSENING, *REPLIES, *DAMAGE)
+DIRECTED: tuple[Scenario, ...] = (*GROWTH, *LOOSENING, *KEEPING, *REPLIES, *DAMAGE)
 
 
 class Effort(StrEnum):

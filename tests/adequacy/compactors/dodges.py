@@ -264,7 +264,7 @@ class ArchivesWithoutAModel(EventLog):
         last, visible = self.condensation(), self.visible()
         if size([last.text if last else "", *(whole(turn) for _, turn in visible)]) <= limit(self.settings):
             return nothing("the window is under its watermark")
-        old = visible[:-KEEP]
+        old = self.choose(visible)
         if not old:
             return nothing("nothing but the latest turns is left")
         names = (*(last.forgotten if last else ()), *(name for name, _ in old))

@@ -20,7 +20,7 @@ from anchorhold.compactor import (
     SummariserError,
 )
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Item, Outcome, Pointer, Turn
-from compactors.common import KEEP, committed, failed, limit, nothing, objection, raw, refused, size, whole
+from compactors.common import committed, failed, limit, nothing, objection, raw, refused, replaceable, size, whole
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,13 @@ class EventLog:
         return turns
 
     def append(self, turn: Turn) -> str:
+        for name in self.names():
+            record = self.readable(name)
+            if record is not None and "turn" in record and record["turn"]["id"] == turn.id:
+                return name
+        return self.add(turn)
+
+    def add(self, turn: Turn) -> str:
         return self.write({"turn": msgspec.to_builtins(turn)})
 
     def live(self) -> list[Item]:
@@ -138,7 +145,7 @@ class EventLog:
         last, visible = self.condensation(), self.visible()
         if size([last.text if last else "", *(whole(turn) for _, turn in visible)]) <= limit(self.settings):
             return nothing("the window is under its watermark")
-        old = visible[:-KEEP]
+        old = self.choose(visible)
         if not old:
             return nothing("nothing but the latest turns is left")
         shown = self.show(last, [turn for _, turn in old])
@@ -153,6 +160,10 @@ class EventLog:
         covers = (*(last.covers if last else ()), *(turn.id for _, turn in old))
         summary = self.condense(names, covers, reply.text, 1 + (last.generation if last else 0))
         return committed(summary, (turn.id for _, turn in old))
+
+    def choose(self, visible: list[tuple[str, Turn]]) -> list[tuple[str, Turn]]:
+        free = replaceable([turn for _, turn in visible], opaque_too=True)
+        return [(name, turn) for name, turn in visible if turn in free]
 
     def show(self, last: Condensation | None, old: list[Turn]) -> Shown:
         earlier = [last.text] if last else []
@@ -186,7 +197,12 @@ class EventLog:
         if turn is None:
             return Answer(kind=AnswerKind.FOREIGN)
         return Answer(
-            kind=AnswerKind.FOUND, text=whole(turn), data=turn.data, source=turn.id, carrier=token, evidence=True
+            kind=AnswerKind.FOUND,
+            text=whole(turn) or None,
+            data=turn.data,
+            source=turn.id,
+            carrier=token,
+            evidence=True,
         )
 
     def unknown(self, token: str) -> Answer:
@@ -282,7 +298,7 @@ class RecoversByWritingAgain(EventLog):
         super().reopen()
         visible = self.visible()
         if visible:
-            self.append(visible[-1][1])
+            self.add(visible[-1][1])
 
 
 class CoversMoreThanItReplaces(EventLog):

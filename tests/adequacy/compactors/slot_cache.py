@@ -31,7 +31,6 @@ from anchorhold_spec.vocabulary import (
     Turn,
 )
 from compactors.common import (
-    KEEP,
     Statement,
     committed,
     failed,
@@ -41,10 +40,12 @@ from compactors.common import (
     objection,
     raw,
     refused,
+    replaceable,
     size,
     statements,
     verifiable,
     whole,
+    without,
 )
 
 
@@ -135,6 +136,8 @@ class SlotCache:
     # The window
 
     def append(self, turn: Turn) -> None:
+        if any(known.id == turn.id for known in self.session.said):
+            return
         self.session.turns.append(turn)
         self.session.said.append(turn)
         self.save()
@@ -158,7 +161,7 @@ class SlotCache:
         texts = [session.summary.text if session.summary else "", *(whole(turn) for turn in session.turns)]
         if size(texts) <= limit(self.settings):
             return nothing("the window is under its watermark")
-        old = session.turns[:-KEEP]
+        old = self.choose(session.turns)
         if not old:
             return nothing("nothing but the latest turns is left")
         earlier = session.summary
@@ -179,6 +182,9 @@ class SlotCache:
         self.carry_out(old, reply.text)
         assert self.session.summary is not None
         return committed(self.session.summary.id, (turn.id for turn in old))
+
+    def choose(self, turns: list[Turn]) -> list[Turn]:
+        return replaceable(turns)
 
     def objection(self, reply: Reply, shown: Shown, earlier: Summary | None) -> str | None:
         return objection(reply, shown, [earlier.reply, earlier.text] if earlier else [])
@@ -216,7 +222,7 @@ class SlotCache:
             covers=covers,
             generation=1 + (earlier.generation if earlier else 0),
         )
-        del session.turns[: len(old)]
+        session.turns = without(session.turns, old)
 
     def needed(self, earlier: Summary | None) -> list[str]:
         """What only the summary that is about to go still says."""
