@@ -274,7 +274,7 @@ class Planter:
             run: list[str] = []
             while sum(map(len, run)) < size:
                 topic = self._random.choice(TOPICS)
-                run.append(f"{self._random.choice(REPLIES).format(topic=topic)} (note {self._note()})")
+                run.append(f"{self._random.choice(REPLIES).format(topic=topic)} The note on it reads {self._note()}.")
             runs.append(tuple(run))
         return tuple(runs)
 

@@ -163,7 +163,11 @@ def _opaque(plan: Plan) -> tuple[AnyStep, ...]:
         *plan.compacted("faithful", *plan.facts(2)),
         plan.planter.attach(noise(plan)),
         *plan.compacted("drop", *plan.facts(2)),
-        *plan.compacted("faithful"),
+        Summariser(mode="faithful"),
+        plan.fill(),
+        *(Compact() for _ in range(4)),
+        plan.fill(),
+        *(Compact() for _ in range(4)),
         Probe(),
     )
 
@@ -180,7 +184,7 @@ def _dead_call(plan: Plan) -> tuple[AnyStep, ...]:
         *plan.compacted("faithful", *plan.facts(1)),
         Summariser(mode="faithful"),
         plan.fill(),
-        Compact(until_idle=4),
+        *(Compact() for _ in range(4)),
     )
 
 

@@ -319,10 +319,11 @@ class SlotCache:
         turn, statement = asserting[-1]
         if self.buried(turn.id, statement):
             return Answer(kind=AnswerKind.TOMBSTONED, reason="dropped by the caller")
-        if self.original(turn) is not None:
-            return Answer(
-                kind=AnswerKind.FOUND, text=whole(turn), value=statement.value, source=turn.id, evidence=True
-            )
+        for other, same in reversed(asserting):
+            if same.value == statement.value and self.original(other) is not None:
+                return Answer(
+                    kind=AnswerKind.FOUND, text=whole(other), value=same.value, source=other.id, evidence=True
+                )
         summary = self.session.summary
         if summary is None or statement.sentence not in summary.text:
             return Answer(kind=AnswerKind.UNANCHORED)
