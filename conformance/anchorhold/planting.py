@@ -267,6 +267,17 @@ class Planter:
         """The same turn with a status: `consumed`, `killed`, `unfinished`."""
         return Append(turn=replace(append.turn, status=status), facts=append.facts)
 
+    def protect(self, append: Append) -> Append:
+        """The same turn, which has to stay in the window word for word."""
+        return Append(turn=replace(append.turn, protected=True), facts=append.facts)
+
+    def batch(self, count: int) -> tuple[Append, tuple[Append, ...]]:
+        """A turn that makes several calls at once, and their results."""
+        pairs = [self.call() for _ in range(count)]
+        calls = tuple(call for asking, _ in pairs for call in asking.turn.calls)
+        asking = self._turn("assistant", text=f"Doing these together (note {self._note()}).", calls=calls)
+        return Append(turn=asking), tuple(result for _, result in pairs)
+
     def asides(self, size: int) -> tuple[tuple[str, ...], ...]:
         """Three runs of sentences of about so many characters each, no two of them alike, that assert nothing."""
         runs = []

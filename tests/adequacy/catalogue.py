@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from compactors import policies, readings
+from compactors import evidences, policies, readings, structures
 from compactors.dodges import (
     AnswersPendingForEver,
     AnswersPendingUndeclared,
@@ -119,6 +119,8 @@ HONEST: tuple[type[Any], ...] = (
     ShowsTheWholeWindow,
     *policies.HONEST,
     *readings.HONEST,
+    *evidences.HONEST,
+    *structures.HONEST,
 )
 """Of a shape that wrong ones have as well: blamed for nothing."""
 
@@ -203,6 +205,8 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     (BuriesTheWordsWherever, "ANC-1"),
     *policies.WRONG,
     *readings.WRONG,
+    *evidences.WRONG,
+    *structures.WRONG,
 )
 
 BROKEN = re.compile(r"[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b")

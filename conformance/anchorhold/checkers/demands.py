@@ -96,8 +96,8 @@ def evi_6(reading: Reading, tally: Tally) -> None:
             if _no_original(reading, observation, question, about) is None:
                 continue
             tally.fail(
-                f"Summary {item.id} names nothing that it leaves out, and its words (“{shorten(content(answer))}”) are "
-                f"passed off as evidence of {about[-1]}.",
+                f"Summary {item.id} names nothing that it leaves out, and its words “{shorten(content(answer))}” "
+                f"are passed off as evidence of {about[-1]}.",
                 fact=about[-1].fact.text,
                 event=question.operation.end,
             )

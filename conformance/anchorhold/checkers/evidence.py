@@ -1,8 +1,8 @@
 """EVI-1 to EVI-4 and EVI-7: what may be reclaimed with loss, and what the gate may not go by.
 
-A turn is *structured* here where the suite planted a fact in it or it calls a tool; every honest reading of its content
-comes to the same. It is *reclaimed with loss* once it is out of the window and the window no longer says all of it that
-can be verified.
+A turn is *structured* here where the suite planted a fact in it or it calls a tool; every honest reading of its
+content comes to the same. It is *reclaimed with loss* once it is out of the window and the window no longer says all
+of it that can be verified.
 """
 
 import re
@@ -12,7 +12,6 @@ from enum import StrEnum
 from itertools import pairwise
 
 from anchorhold.checkers.holding import HELD, Hold, hold, through_pointers, tombstoned
-from anchorhold.checkers.provenance import reply_of
 from anchorhold.checkers.reading import Assertion, Observation, Reading, Said, Stretch
 from anchorhold.checkers.retention import led_to
 from anchorhold.checkers.tally import RuleChecker, Tally
@@ -128,7 +127,7 @@ def names_omissions(reading: Reading, observation: Observation, item: Item) -> b
     return any(not any(sentence in turn for turn in turns) for sentence in said)
 
 
-def _told_otherwise(reading: Reading, stretch: Stretch, missing: list[Assertion]) -> bool:
+def _told_otherwise(stretch: Stretch, missing: list[Assertion]) -> bool:
     """Whether the outcome lists what the summary leaves out."""
     told = [plain(fact) for o in stretch.of("compact") if (outcome := o.outcome()) for fact in outcome.facts]
     return bool(missing) and all(any(plain(a.fact.literal) in fact for fact in told) for a in missing)
@@ -147,12 +146,12 @@ def evi_2(reading: Reading, tally: Tally) -> None:
             and not any(a.number in reading.stated(content(item)) for item in stretch.after.items)
             and not tombstoned(reading, stretch.after, a)
         ]
+        tally.trigger(int(any(structured(reading.said[turn]) for turn in removed)))
         if not missing:
             continue
-        tally.trigger()
         item = stretch.new_summaries[-1]
         if any(names_omissions(reading, stretch.after, i) for i in stretch.new_summaries) or _told_otherwise(
-            reading, stretch, missing
+            stretch, missing
         ):
             continue
         tally.fail(
@@ -191,7 +190,7 @@ def evi_3(reading: Reading, tally: Tally) -> None:
                 tally.trigger()
             if after is Hold.LOOSE and lost:
                 tally.fail(
-                    f"{reading.quote(turn, first=True)} was reclaimed because its original could be had; the original "
+                    f"{reading.quote(turn, first=True)} was reclaimed since its original could be had; the original "
                     f"expired before the horizon, and {lost[0]} went with it.",
                     fact=turn,
                     event=stretch.after.end,
@@ -222,7 +221,7 @@ def evi_7(reading: Reading, tally: Tally) -> None:
 
 def _by_measure(reading: Reading, tally: Tally) -> None:
     order = list(reading.said)
-    fates = [one for one in reclaimed(reading) if one.fate is not Fate.SAID]
+    fates = tuple(reclaimed(reading))
     tally.trigger(len(fates))
     lost = [one for one in fates if one.fate is Fate.LOST]
     kept = [one for one in fates if one.fate is Fate.RETRIEVABLE]
@@ -283,16 +282,6 @@ def _only_here(reading: Reading, observation: Observation, assertion: Assertion)
     return not any(
         other.number != assertion.number and other.fact.text == assertion.fact.text for other in reading.assertions
     )
-
-
-def replies(reading: Reading, until: int) -> list[str]:
-    """What the model wrote before an event."""
-    return [
-        plain(reply_of(call))
-        for operation in reading.operations
-        for call in operation.calls
-        if call.op == "summarise" and call.ok and call.end < until
-    ]
 
 
 CHECKERS = (

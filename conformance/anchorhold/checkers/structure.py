@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
-from anchorhold.checkers.reading import CONTENT, Observation, Reading
+from anchorhold.checkers.reading import Observation, Reading
 from anchorhold.checkers.tally import RuleChecker, Tally
 from anchorhold.checkers.words import content, plain, shorten
-from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, Item, Turn
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -15,7 +15,7 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 def _there(reading: Reading, observation: Observation) -> frozenset[str]:
     """The turns that have an item of their own in the window, whatever it says by now, or stand in one."""
     named = (reading.turn_of(item.turn) for item in observation.items if item.kind is not CarrierKind.SUMMARY)
-    return observation.raw | frozenset(turn for turn in named if turn in reading.said)
+    return observation.raw | frozenset(turn for turn in named if turn is not None and turn in reading.said)
 
 
 def str_1(reading: Reading, tally: Tally) -> None:
@@ -69,7 +69,7 @@ def _window(reading: Reading, tally: Tally, observation: Observation, order: dic
                 fact=str(turn),
                 event=observation.end,
             )
-    for earlier, later in zip(turns, turns[1:], strict=False):
+    for earlier, later in pairwise(turns):
         if order[str(earlier)] > order[str(later)]:
             tally.fail(
                 f"{reading.quote(str(later), first=True)} came before turn {earlier}, and stands behind it in the "
@@ -138,7 +138,7 @@ def odd(turn: Turn) -> bool:
 
 
 def str_3(reading: Reading, tally: Tally) -> None:
-    """Each turn of bytes, control characters, odd white space and other scripts: in the window, and by its pointer."""
+    """Each turn of bytes, control characters, odd white space or other scripts: in the window, and by its pointer."""
     for observation in reading.observations:
         for item in observation.items:
             turn = reading.turn_of(item.turn)

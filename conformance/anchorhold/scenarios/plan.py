@@ -89,7 +89,9 @@ class Scenario:
     build: Callable[[Plan], tuple[AnyStep, ...]]
     needs: frozenset[str] = field(default_factory=frozenset)
     """Operations without which it would show nothing."""
+    settings: Settings = ASKED_FOR
+    """What the session is opened with."""
 
     def workload(self, plan: Plan) -> Workload:
         """Write the workload."""
-        return Workload(name=self.name, aims=self.aims, settings=ASKED_FOR, steps=self.build(plan))
+        return Workload(name=self.name, aims=self.aims, settings=self.settings, steps=self.build(plan))

@@ -41,9 +41,10 @@ def statements(text: str | None) -> list[Statement]:
 
 
 def verifiable(text: str) -> list[str]:
-    """Every sentence and line that says something that could be looked up: a figure, a path, a name with a number."""
+    """Every sentence and line that says something that could be looked up: a figure, a path, a name with a number,
+    the arguments of a call."""
     parts = re.split(r"(?<=[.!?])\s+|\n", text)
-    return [part for part in parts if re.search(r"\d", part)]
+    return [part for part in parts if re.search(r"\d", part) or part.startswith("{")]
 
 
 def size(texts: Iterable[str | None]) -> int:
@@ -91,6 +92,19 @@ def opaque(turn: Turn) -> bool:
 def whole(turn: Turn) -> str:
     """Everything that a turn says, the arguments of its calls included."""
     return "\n".join(part for part in (turn.text, *(call.arguments for call in turn.calls)) if part)
+
+
+NOTE = "[Left out here:"
+
+
+def noted(text: str, turns: int) -> str:
+    """A summary's text with a line that names what it leaves out."""
+    return f"{bare(text)}\n{NOTE} the full words of {turns} turns, each of which can be asked for]"
+
+
+def bare(text: str) -> str:
+    """The text without that line."""
+    return text.partition(f"\n{NOTE}")[0]
 
 
 def raw(turn: Turn) -> Item:

@@ -20,7 +20,20 @@ from anchorhold.compactor import (
     SummariserError,
 )
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Item, Outcome, Pointer, Turn
-from compactors.common import committed, failed, limit, nothing, objection, raw, refused, replaceable, size, whole
+from compactors.common import (
+    bare,
+    committed,
+    failed,
+    limit,
+    noted,
+    nothing,
+    objection,
+    raw,
+    refused,
+    replaceable,
+    size,
+    whole,
+)
 
 
 @dataclass(frozen=True)
@@ -153,20 +166,23 @@ class EventLog:
             reply = self.summarise(shown)
         except SummariserError as error:
             return failed(str(error))
-        why = objection(reply, shown, [last.text] if last else [])
+        why = objection(reply, shown, [bare(last.text)] if last else [])
         if why is not None:
             return refused(why)
         names = (*(last.forgotten if last else ()), *(name for name, _ in old))
         covers = (*(last.covers if last else ()), *(turn.id for _, turn in old))
-        summary = self.condense(names, covers, reply.text, 1 + (last.generation if last else 0))
+        summary = self.condense(names, covers, self.compose(reply.text, names), 1 + (last.generation if last else 0))
         return committed(summary, (turn.id for _, turn in old))
+
+    def compose(self, text: str, names: tuple[str, ...]) -> str:
+        return noted(text, len(names))
 
     def choose(self, visible: list[tuple[str, Turn]]) -> list[tuple[str, Turn]]:
         free = replaceable([turn for _, turn in visible], opaque_too=True)
         return [(name, turn) for name, turn in visible if turn in free]
 
     def show(self, last: Condensation | None, old: list[Turn]) -> Shown:
-        earlier = [last.text] if last else []
+        earlier = [bare(last.text)] if last else []
         return Shown(messages=("Condense these events.", *earlier, *(whole(turn) for turn in old)))
 
     def condense(self, names: tuple[str, ...], covers: tuple[str, ...], text: str, generation: int) -> str:

@@ -25,6 +25,7 @@ from compactors.common import (
     committed,
     failed,
     limit,
+    noted,
     nothing,
     objection,
     raw,
@@ -99,7 +100,10 @@ class FileArchive:
         return [Item(id=f"summary-{self.window.number}", kind=CarrierKind.SUMMARY, text=self.text()), *items]
 
     def text(self) -> str:
-        return f"{self.window.summary}\nEverything before is in {PATH}."
+        return f"{noted(self.window.summary, self.archived())}\nEverything before is in {PATH}."
+
+    def archived(self) -> int:
+        return len(self.window.known) - len(self.window.turns)
 
     def compact(self) -> Outcome:
         window = self.window

@@ -6,7 +6,7 @@ from typing import Any
 
 from anchorhold.compactor import Settings, Summarise
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Outcome, OutcomeKind, Turn
-from compactors.common import Statement, nothing, refused, verifiable, whole
+from compactors.common import Statement, bare, nothing, refused, verifiable, whole
 from compactors.event_log import Condensation, EventLog
 from compactors.slot_cache import SlotCache
 
@@ -127,7 +127,7 @@ class PrunedLog(EventLog):
         gone = [name for name in names if "blank" in (self.readable(name) or {})]
         if last is None or not gone:
             return text
-        missing = [s for s in verifiable(last.text) if s not in text]
+        missing = [s for s in verifiable(bare(last.text)) if s not in text]
         return "\n".join([text, *missing])
 
     def blank(self, token: str) -> None:

@@ -165,7 +165,7 @@ class SaysThatItsIndexLags(SearchesWhatWasThereBefore):
 
 
 class ForgetsItsIndexWhenReopened(SlotCache):
-    """Who said what is known in memory only; after a restart nothing is, and of everything it says that it never was."""
+    """Who said what is known in memory only; after a restart it says of everything that it was never said."""
 
     def reopen(self) -> None:
         super().reopen()

@@ -32,10 +32,12 @@ from anchorhold_spec.vocabulary import (
 )
 from compactors.common import (
     Statement,
+    bare,
     committed,
     failed,
     kept,
     limit,
+    noted,
     nothing,
     objection,
     raw,
@@ -168,7 +170,7 @@ class SlotCache:
         shown = Shown(
             messages=(
                 "Summarise what follows.",
-                *([earlier.text] if earlier else []),
+                *([bare(earlier.text)] if earlier else []),
                 *(whole(turn) for turn in old),
             )
         )
@@ -187,7 +189,7 @@ class SlotCache:
         return replaceable(turns)
 
     def objection(self, reply: Reply, shown: Shown, earlier: Summary | None) -> str | None:
-        return objection(reply, shown, [earlier.reply, earlier.text] if earlier else [])
+        return objection(reply, shown, [earlier.reply, bare(earlier.text)] if earlier else [])
 
     def carry_out(self, old: list[Turn], text: str) -> None:
         self.archive(old)
@@ -217,12 +219,15 @@ class SlotCache:
         self.state.summaries += 1
         session.summary = Summary(
             id=f"sum-{self.state.summaries}",
-            text=kept(text, self.needed(earlier)),
+            text=self.compose(kept(text, self.needed(earlier)), covers),
             reply=text,
             covers=covers,
             generation=1 + (earlier.generation if earlier else 0),
         )
         session.turns = without(session.turns, old)
+
+    def compose(self, text: str, covers: tuple[str, ...]) -> str:
+        return noted(text, len(covers))
 
     def needed(self, earlier: Summary | None) -> list[str]:
         """What only the summary that is about to go still says."""
