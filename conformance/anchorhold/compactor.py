@@ -25,6 +25,8 @@ class Mechanism(StrEnum):
     """Summaries carry tokens that resolve to originals: `pointers` and `get`."""
     RETRIEVAL = "retrieval"
     """Something can be asked for: `get`, `search` or `reconstitute`."""
+    QUESTIONS = "questions"
+    """The value of a slot can be asked for, with evidence or without: `reconstitute`."""
     MANIFESTS = "manifests"
     """Carriers say which assertions they carry: `manifest`."""
     TOMBSTONES = "tombstones"
@@ -74,6 +76,7 @@ class Mechanism(StrEnum):
 OPERATIONS_OF: dict[Mechanism, tuple[str, ...]] = {
     Mechanism.POINTERS: ("pointers", "get"),
     Mechanism.RETRIEVAL: ("get", "search", "reconstitute"),
+    Mechanism.QUESTIONS: ("reconstitute",),
     Mechanism.MANIFESTS: ("manifest",),
     Mechanism.TOMBSTONES: ("tombstone", "tombstones"),
     Mechanism.EVICTION: ("evict",),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from compactors import evidences, policies, readings, structures
 from compactors.dodges import (
     AnswersPendingForEver,
     AnswersPendingUndeclared,
@@ -116,6 +117,10 @@ HONEST: tuple[type[Any], ...] = (
     ArchivesWithoutAModel,
     PointsAtRanges,
     ShowsTheWholeWindow,
+    *policies.HONEST,
+    *readings.HONEST,
+    *evidences.HONEST,
+    *structures.HONEST,
 )
 """Of a shape that wrong ones have as well: blamed for nothing."""
 
@@ -198,6 +203,10 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     (KeepsOnlyTheSuitesForms, "MAN-1"),
     (ArchivesNoArguments, "PTR-1"),
     (BuriesTheWordsWherever, "ANC-1"),
+    *policies.WRONG,
+    *readings.WRONG,
+    *evidences.WRONG,
+    *structures.WRONG,
 )
 
 BROKEN = re.compile(r"[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b")

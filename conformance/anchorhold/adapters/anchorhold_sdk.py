@@ -124,6 +124,7 @@ class Mechanism(str, Enum):
     SUMMARISER = "summariser"
     POINTERS = "pointers"
     RETRIEVAL = "retrieval"
+    QUESTIONS = "questions"
     MANIFESTS = "manifests"
     TOMBSTONES = "tombstones"
     EVICTION = "eviction"

@@ -2,8 +2,12 @@
 
 from anchorhold.checkers import (
     anchoring,
+    answers,
+    certainty,
     crashes,
+    demands,
     epochs,
+    evidence,
     index,
     isolation,
     manifests,
@@ -11,6 +15,10 @@ from anchorhold.checkers import (
     progress,
     provenance,
     reconstitution,
+    retention,
+    structure,
+    stubborn,
+    tombstones,
 )
 from anchorhold.checkers.observe import read
 from anchorhold.checkers.tally import RuleChecker
@@ -18,15 +26,23 @@ from anchorhold.verdict import Checker, History, Judgement
 
 RULE_CHECKERS: tuple[RuleChecker, ...] = (
     *anchoring.CHECKERS,
+    *retention.CHECKERS,
     *manifests.CHECKERS,
+    *tombstones.CHECKERS,
+    *certainty.CHECKERS,
     *provenance.CHECKERS,
     *epochs.CHECKERS,
     *index.CHECKERS,
+    *evidence.CHECKERS,
+    *demands.CHECKERS,
+    *structure.CHECKERS,
     *reconstitution.CHECKERS,
+    *answers.CHECKERS,
     *crashes.CHECKERS,
     *outcomes.CHECKERS,
     *isolation.CHECKERS,
     *progress.CHECKERS,
+    *stubborn.CHECKERS,
 )
 CHECKERS: tuple[Checker, ...] = RULE_CHECKERS
 """Every checker of the suite."""

@@ -27,6 +27,12 @@ def _faithful(call: Operation) -> bool:
     return call.ended is EventType.OK and call.value.get("mode", "faithful") == "faithful"
 
 
+def _short_lived(reading: Reading) -> bool:
+    """Whether originals may expire while they may still be asked for: turns are then rightly kept (EVI-3)."""
+    settings = reading.header.settings
+    return settings.lifetime is not None and (settings.horizon is None or settings.lifetime < settings.horizon)
+
+
 def _healthy(reading: Reading, until: int) -> bool:
     for operation in reading.operations:
         if operation.start >= until:
@@ -87,6 +93,9 @@ def _said(compact: Operation) -> str:
 
 def pro_1(reading: Reading, tally: Tally) -> None:
     """With a faithful summariser and a healthy store the window comes under its watermark, or it is said why not."""
+    if _short_lived(reading):
+        tally.note("not judged where originals may expire before the horizon")
+        return
     for lane in reading.lanes:
         _pro_1(reading, tally, lane)
 

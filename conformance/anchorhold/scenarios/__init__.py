@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from anchorhold.scenarios.damage import DAMAGE, crash_at
+from anchorhold.scenarios.evidence import EVIDENCE
 from anchorhold.scenarios.growth import GROWTH
+from anchorhold.scenarios.keeping import KEEPING
 from anchorhold.scenarios.loosening import LOOSENING
 from anchorhold.scenarios.mixtures import mixture
 from anchorhold.scenarios.plan import ASKED_FOR, Plan, Scenario
@@ -16,7 +18,7 @@ from anchorhold.scenarios.replies import REPLIES
 
 __all__ = ["ASKED_FOR", "BUDGETS", "DIRECTED", "Budget", "Effort", "Plan", "Scenario", "scenarios"]
 
-DIRECTED: tuple[Scenario, ...] = (*GROWTH, *LOOSENING, *REPLIES, *DAMAGE)
+DIRECTED: tuple[Scenario, ...] = (*GROWTH, *LOOSENING, *KEEPING, *EVIDENCE, *REPLIES, *DAMAGE)
 
 
 class Effort(StrEnum):

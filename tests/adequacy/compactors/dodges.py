@@ -17,7 +17,7 @@ from anchorhold_spec.vocabulary import (
     Pointer,
     Turn,
 )
-from compactors.common import KEEP, committed, kept, limit, nothing, refused, size, statements, whole
+from compactors.common import KEEP, bare, committed, kept, limit, nothing, refused, size, statements, whole
 from compactors.event_log import Condensation, EventLog
 from compactors.file_archive import FileArchive
 from compactors.plain_list import ForgetsWhatTheSummaryLeftOut, Note, PlainList, words
@@ -264,7 +264,7 @@ class ArchivesWithoutAModel(EventLog):
         last, visible = self.condensation(), self.visible()
         if size([last.text if last else "", *(whole(turn) for _, turn in visible)]) <= limit(self.settings):
             return nothing("the window is under its watermark")
-        old = visible[:-KEEP]
+        old = self.choose(visible)
         if not old:
             return nothing("nothing but the latest turns is left")
         names = (*(last.forgotten if last else ()), *(name for name, _ in old))
@@ -298,7 +298,7 @@ class ShowsTheWholeWindow(EventLog):
     """Honest: the model reads the turns that stay as well, to know where things are going."""
 
     def show(self, last: Condensation | None, old: list[Turn]) -> Shown:
-        earlier = [last.text] if last else []
+        earlier = [bare(last.text)] if last else []
         return Shown(messages=("Condense these events.", *earlier, *(whole(turn) for _, turn in self.visible())))
 
 
