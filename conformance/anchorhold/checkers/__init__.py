@@ -3,9 +3,11 @@
 from anchorhold.checkers import (
     anchoring,
     answers,
+    bounds,
     certainty,
     crashes,
     demands,
+    entries,
     epochs,
     evidence,
     index,
@@ -33,6 +35,7 @@ RULE_CHECKERS: tuple[RuleChecker, ...] = (
     *provenance.CHECKERS,
     *epochs.CHECKERS,
     *index.CHECKERS,
+    *entries.CHECKERS,
     *evidence.CHECKERS,
     *demands.CHECKERS,
     *structure.CHECKERS,
@@ -43,6 +46,7 @@ RULE_CHECKERS: tuple[RuleChecker, ...] = (
     *isolation.CHECKERS,
     *progress.CHECKERS,
     *stubborn.CHECKERS,
+    *bounds.CHECKERS,
 )
 CHECKERS: tuple[Checker, ...] = RULE_CHECKERS
 """Every checker of the suite."""

@@ -10,6 +10,7 @@ from enum import StrEnum
 from anchorhold.scenarios.damage import DAMAGE, crash_at
 from anchorhold.scenarios.evidence import EVIDENCE
 from anchorhold.scenarios.growth import GROWTH
+from anchorhold.scenarios.index import INDEX
 from anchorhold.scenarios.keeping import KEEPING
 from anchorhold.scenarios.loosening import LOOSENING
 from anchorhold.scenarios.mixtures import mixture
@@ -18,7 +19,7 @@ from anchorhold.scenarios.replies import REPLIES
 
 __all__ = ["ASKED_FOR", "BUDGETS", "DIRECTED", "Budget", "Effort", "Plan", "Scenario", "scenarios"]
 
-DIRECTED: tuple[Scenario, ...] = (*GROWTH, *LOOSENING, *KEEPING, *EVIDENCE, *REPLIES, *DAMAGE)
+DIRECTED: tuple[Scenario, ...] = (*GROWTH, *LOOSENING, *KEEPING, *EVIDENCE, *INDEX, *REPLIES, *DAMAGE)
 
 
 class Effort(StrEnum):

@@ -136,7 +136,7 @@ def _cuts(plan: Plan) -> tuple[AnyStep, ...]:
     steps: list[AnyStep] = []
     for number in range(3):
         for _ in range(plan.expected // 2 + number):
-            asking, result = plan.planter.call(plan.planter.argument(), *plan.facts(1))
+            asking, result = plan.planter.call(plan.planter.argument(), plan.planter.loose(), *plan.facts(1))
             steps.extend((asking, result))
         steps.append(Compact(until_idle=2))
     return (*steps, Probe())
