@@ -34,7 +34,7 @@ class Window:
     summaries: dict[str, str] = field(default_factory=dict)
 
     def over(self, settings: Settings) -> bool:
-        return size([*self.summaries.values(), *map(whole, self.turns)]) > limit(settings)
+        return size([*self.summaries.values(), *self.turns]) > limit(settings)
 
     def items(self, covers: dict[str, tuple[str, ...]] | None = None) -> list[Item]:
         return [
