@@ -38,6 +38,8 @@ from anchorhold_reference.extract.words import NEGATION as NEGATES
 from anchorhold_spec.vocabulary import ToolCall, Turn
 
 _NEEDS_SENTENCE = frozenset({"number", "negation", "hedge", "timestamp"})
+_LINE = "line"
+"""Frame of a line's number: it says where the line stands whose text follows, and nothing else."""
 _CLAUSE_END = re.compile(r"[;,:()\[\]]|\s[-–—]\s|\b(?:but|however|although|though|whereas|because)\b", re.IGNORECASE)
 _BEFORE = re.compile(
     r"(?:\b(?:is|was|are|were|has|have|had|do|does|did|can|could|will|would|should|must)\s+)$", re.IGNORECASE
@@ -73,7 +75,7 @@ class Mention(NamedTuple):
         """Equal for mentions of the same fact, as a value to look up by."""
         kind, literal, _, _, said, subject, attribute, _, negated, hedged, frame, _, _ = self
         if kind in _NEEDS_SENTENCE:
-            return (kind, literal, negated, hedged, frame, _level(said))
+            return (kind, literal, negated, hedged, frame, said if frame == _LINE else _level(said))
         if subject is None and attribute is None:
             return (kind, literal, negated, hedged, frame)
         return (kind, literal, negated, hedged, frame, name(subject or ""), name(attribute or ""))
@@ -125,12 +127,22 @@ def _lines(text: str) -> Iterator[tuple[int, Facts]]:
             if prefix.lastindex:
                 begin, end = prefix.span(1)
                 digits = line[begin:end]
-                whole = line[begin:].rstrip()
-                fact = _make(
-                    Mention,
-                    ("number", digits, begin, end, whole, None, None, None, False, False, "|00", None, False),
+                fields = (
+                    "number",
+                    digits,
+                    begin,
+                    end,
+                    line[begin:],
+                    None,
+                    None,
+                    None,
+                    False,
+                    False,
+                    _LINE,
+                    None,
+                    False,
                 )
-                yield start, ((("number", digits, False, False, "|00", " ".join(whole.split())), fact),)
+                yield start, ((("number", digits, False, False, _LINE, fields[4]), _make(Mention, fields)),)
             if at < len(line):
                 rest = line[at:]
                 facts = _remembered(rest) if len(rest) <= _REMEMBERED else _line(rest)
@@ -299,7 +311,7 @@ def _literals(
                 begin += at
                 finish += at
                 if kind == "number":
-                    if i < last and finish == at + len(own) and own[-1].isdigit():
+                    if i < last and finish == at + len(own) and own[-1].isdigit() and text[begin] not in "$€£":
                         after = known[i + 1]
                         if after is not None and after[3] and text.startswith(found[i + 1], finish + 1):
                             finish += 1 + after[3]

@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias
 _ABBREVIATED = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|fig|dr|mr|mrs|ms|prof|st|inc|ltd|resp)|\b[A-Z])\.$", re.IGNORECASE
 )
+_ENUMERATOR = re.compile(r"\s*(?:[-*•>]+\s+)*\d{1,3}\.\s+")
 _STOP = re.compile(r"(?<![.!?])[.!?]+[\"'”’)\]]*\s+")
 _NEGATING = (
     r"(?:not|never|no|non|nope|none|nothing|nobody|neither|nor|without|w/o|cannot|nowhere"
@@ -185,7 +186,7 @@ def bounds(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     line = start
     for stop in _STOP.finditer(text, line, end):
         head = text[max(start, stop.start() - 8) : stop.start() + 1]
-        if text[stop.start()] == "." and _ABBREVIATED.search(head):
+        if text[stop.start()] == "." and (_ABBREVIATED.search(head) or _ENUMERATOR.fullmatch(text, line, stop.end())):
             continue
         yield start, stop.end()
         start = stop.end()

@@ -111,7 +111,7 @@ def read_word(word: str) -> Word | None:
     begin = word.find(core)
     if core.isidentifier() and word[begin - 1 : begin] != ".":
         kind = _kind(core)
-        literals = ((kind, begin, begin + len(core)),) if kind else ()
+        literals: tuple[tuple[str, int, int], ...] = ((kind, begin, begin + len(core)),) if kind else ()
         lower = core.lower()
         parts: Collection[str] = (lower,)
         flags = LITERAL if kind else 0
@@ -260,7 +260,7 @@ def _chain(text: str, start: int, end: int) -> list[tuple[str, int, int]]:
         return found
     if all(len(part) > 1 or part.isdigit() for part in parts) or any(_kind(part) == "identifier" for part in parts):
         return [("identifier", start, end)]
-    if len(parts) == 2 and len(parts[0]) == 1 and len(parts[1]) > 2:  # "t.Parallel"
+    if len(parts) == 2 and min(map(len, parts)) == 1 and max(map(len, parts)) > 2:  # "t.Parallel"
         return [("identifier", start, end)]
     return []
 
