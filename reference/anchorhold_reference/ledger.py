@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from anchorhold_reference.errors import ClosedError, ForeignStoreError
+from anchorhold_reference.openings import Openings
 from anchorhold_reference.schema import APPLICATION_ID, LAYOUT, TABLES
 
 Row: TypeAlias = tuple[Any, ...]
@@ -29,12 +30,14 @@ class Ledger:
         """
         self.path = path
         self.issuer = secrets.token_bytes(8)
+        self._openings = Openings(path)
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = sqlite3.connect(
             path, timeout=wait, isolation_level=None, check_same_thread=False
         )
         try:
             self._prepare()
+            self._openings.enter(self.issuer)
         except BaseException:
             self.close()
             raise
@@ -45,6 +48,8 @@ class Ledger:
         except sqlite3.DatabaseError as error:
             raise ForeignStoreError(str(self.path), f"not a database that can be opened ({error})") from error
         self.run("PRAGMA synchronous=FULL")
+        # What is deleted is overwritten (ERA-1); `scrub` does for the log what this does for the pages.
+        self.run("PRAGMA secure_delete=ON")
         self.run("PRAGMA foreign_keys=ON")
         with self.transaction():
             (application,) = self.one("PRAGMA application_id")
@@ -139,6 +144,31 @@ class Ledger:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+            self._openings.leave()
+
+    def alive(self, opening: bytes) -> bool:
+        """Whether the opening of the store that has this mark is still open, in whatever process (CRA-2)."""
+        return self._openings.alive(opening)
+
+    def scrub(self) -> bool:
+        """Rewrite the database without what was deleted, and empty its log (ERA-1).
+
+        False where another connection still reads an older state from the log: to be done again later.
+        """
+        with self._lock:
+            if self.connection.in_transaction:
+                raise RuntimeError("scrub inside a transaction; what was deleted is still to be committed")
+            try:
+                # Deleted cells are overwritten already, but pages that were rebalanced may hold older copies of them.
+                self.connection.execute("VACUUM")
+                (busy, _, _) = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            except sqlite3.OperationalError:
+                return False
+            return not busy
+
+    def files(self) -> list[Path]:
+        """Every file that holds state of this database or lies beside it."""
+        return [p for p in sorted(self.path.parent.glob(f"{self.path.name}*")) if p.is_file()]
 
 
 def _statements(script: str) -> Iterator[str]:
