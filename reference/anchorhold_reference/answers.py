@@ -387,8 +387,11 @@ def _originals_with(
     # A first sieve in the database; what passes is read and looked at. Only ASCII can be levelled in case there.
     held, stored, wanted = "instr(t.payload, ?) > 0", "instr(o.payload, ?) > 0", encode_text(literal)
     if anywhere:
-        lower = "instr(lower(CAST({0} AS TEXT)), lower(CAST(? AS TEXT))) > 0" if literal.isascii() else "? > ''"
-        held, stored = lower.format("t.payload"), lower.format("o.payload")
+        level = ledger.dialect.levelled.format
+        held, stored = (
+            f"instr({level(column)}, {level('?')}) > 0" if literal.isascii() else "? IS NOT NULL"
+            for column in ("t.payload", "o.payload")
+        )
     spans = ledger.all(
         "SELECT p.span FROM lineage g JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "  # noqa: S608
         "AND p.span BETWEEN g.first AND g.last JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "

@@ -18,14 +18,14 @@ def fork(session: Session, branch: str) -> None:
     ledger = session.ledger
     with ledger.transaction():
         found = ledger.first(
-            "SELECT 1 FROM session WHERE user = ? AND name = ? AND branch = ?", (session.user, session.name, branch)
+            'SELECT 1 FROM session WHERE "user" = ? AND name = ? AND branch = ?', (session.user, session.name, branch)
         )
         if found is not None:
             raise BranchExistsError(branch)
         take_all_back(ledger, session.id)
         made = ledger.insert(
-            "INSERT INTO session (user, name, branch, root, degraded_since) "
-            "SELECT user, name, ?, root, degraded_since FROM session WHERE id = ?",
+            'INSERT INTO session ("user", name, branch, root, degraded_since) '
+            'SELECT "user", name, ?, root, degraded_since FROM session WHERE id = ?',
             (branch, session.id),
         )
         (newest,) = ledger.one("SELECT coalesce(max(id), 0) FROM carrier")

@@ -6,13 +6,12 @@ process that dies before `commit` leaves the old state, after it the new one; `r
 either way (CRA-1).
 """
 
-import sqlite3
 import threading
 from collections.abc import Sequence
 
 from anchorhold_reference.codec import shown
 from anchorhold_reference.copier import Copier
-from anchorhold_reference.errors import AnchorholdError
+from anchorhold_reference.errors import AnchorholdError, LedgerError
 from anchorhold_reference.planning import Plan, make_plan, window_size
 from anchorhold_reference.provenance import is_pending
 from anchorhold_reference.recovery import release, undo, undo_own
@@ -134,7 +133,8 @@ class Compaction:
     def _previous(self) -> list[tuple[str]]:
         """What the summariser answered for the latest summaries."""
         return self.ledger.all(
-            "SELECT s.reply FROM lineage g JOIN summary s ON s.session = g.node AND s.carrier BETWEEN g.first AND g.last "
+            "SELECT s.reply FROM lineage g "
+            "JOIN summary s ON s.session = g.node AND s.carrier BETWEEN g.first AND g.last "
             "WHERE g.session = ? ORDER BY s.carrier DESC LIMIT 8",
             (self.session.id,),
         )
@@ -153,7 +153,7 @@ class Compaction:
             self.steps.point(staged, landed=not later)
             self.hook("commit")
             self.steps.commit(staged)
-        except (Conflict, AnchorholdError, sqlite3.Error, OSError) as error:
+        except (Conflict, AnchorholdError, OSError) as error:
             if staged is not None:
                 undo(self.ledger, staged.summary)
             kind = OutcomeKind.REFUSED if isinstance(error, Conflict) else OutcomeKind.FAILED
@@ -169,7 +169,7 @@ class Compaction:
             self.hook("release")
             try:
                 release(self.ledger, staged.summary)
-            except sqlite3.Error as error:
+            except LedgerError as error:
                 late = f"sources not released yet: {error}"
         self.hook("acknowledge")
         return self._committed(plan, staged.summary, late)

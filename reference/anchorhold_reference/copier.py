@@ -6,7 +6,6 @@ declared unresolvable; one that the store refuses is tried again.
 """
 
 import logging
-import sqlite3
 import threading
 
 from anchorhold_reference import cold
@@ -19,6 +18,8 @@ from anchorhold_reference.values import Copies, StepHook
 
 log = logging.getLogger("anchorhold.copier")
 
+LATER_STEPS = ("land", "reconcile", "let-go")
+"""Names of the steps of one copy that comes after the commit, in order, as the `steps` hook gets them."""
 PAUSE = 5.0
 """Seconds after which a copy that the store refused is tried again."""
 
@@ -37,7 +38,7 @@ class Copier:
         self._closed = False
         self._wake = threading.Condition()
         self._asked = False
-        self._working = threading.Lock()
+        self._working = threading.RLock()
         self._thread: threading.Thread | None = None
 
     @property
@@ -98,14 +99,14 @@ class Copier:
                     break
                 try:
                     self._land(int(epoch), int(span))
-                except (AnchorholdError, sqlite3.Error, OSError) as error:
+                except (AnchorholdError, OSError) as error:
                     log.warning("copy refused", extra={"span": span, "epoch": epoch, "error": type(error).__name__})
                     refused += 1
         return refused
 
     def _land(self, epoch: int, span: int) -> None:
         """One copy: written, read back, marked as landed, its source let go; each durable before the next."""
-        self._hook("copy")
+        self._hook("land")
         with self.ledger.transaction():
             row = self._outstanding(epoch)
             if row is None:
@@ -133,11 +134,11 @@ class Copier:
                 self.ledger.run("UPDATE pointer SET copy = ? WHERE epoch = ?", (Copy.LANDED.value, epoch))
         if not landed:
             raise StoreError(f"the store does not hold the copy at epoch {epoch} as it was written (OUT-3)")
-        self._hook("release")
+        self._hook("let-go")
         with self.ledger.transaction():
             release_spans(self.ledger, [span])
 
-    def _outstanding(self, epoch: int) -> tuple[int, bytes, object] | None:
+    def _outstanding(self, epoch: int) -> tuple[int, bytes, bytes | None] | None:
         return self.ledger.first(
             "SELECT p.slot, p.digest, t.payload FROM pointer p JOIN turn t ON t.carrier = p.span "
             "WHERE p.epoch = ? AND p.copy = 'outstanding' AND p.holding = 'committed'",

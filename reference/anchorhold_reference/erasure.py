@@ -69,8 +69,8 @@ def _spans(session: Session, turn: str) -> list[int]:
 
 
 def _part_from(branch: Session, span: int, *, now: float, age: float) -> None:
-    """Where a window shows the turn with calls or results that belong to it, these leave the window too, and can still
-    be asked for: half a pair may not stay (STR-1)."""
+    """Where a window shows the turn with calls or results that belong to it, these leave the window too, and can be
+    asked for all the same: half a pair may not stay (STR-1)."""
     live = branch.live()
     at = next((i for i, one in enumerate(live) if one.carrier == span), None)
     if at is None:

@@ -35,8 +35,8 @@ def evict(session: Session, token: str, *, holding: Holding = Holding.GONE) -> O
         stopped = stopped_by(session)
         if stopped:
             return _no(
-                f"degraded: {'; '.join(stopped)}; nothing is removed until it is repaired, or the loss is accepted by "
-                "override() (RET-3)"
+                f"degraded: {'; '.join(stopped)}; nothing is removed until it is repaired, or the loss is accepted "
+                "by override() (RET-3)"
             )
         loose: dict[str, None] = {}
         for branch in session.seen_by(issued.span):
@@ -84,7 +84,8 @@ def candidates(session: Session, used: Mapping[int, float]) -> list[Candidate]:
             (turn, float(stored), int(size), cold.issued_of(*row))
             for turn, stored, size, *row in session.ledger.all(
                 f"SELECT t.id, p.age, length(o.payload), {cold.COLUMNS} FROM lineage g "  # noqa: S608
-                "JOIN pointer p ON p.session = g.node AND p.holding = 'committed' AND p.span BETWEEN g.first AND g.last "
+                "JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "
+                "AND p.span BETWEEN g.first AND g.last "
                 "JOIN turn t ON t.carrier = p.span JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
                 "WHERE g.session = ? ORDER BY p.age, p.epoch",
                 (session.id,),
@@ -150,7 +151,8 @@ def tombstones(session: Session) -> list[Tombstone]:
         for literal, turn, decided_by, reason, time, subject, attribute in session.ledger.all(
             "SELECT x.literal, t.id, x.decided_by, x.reason, x.time, f.subject, f.attribute FROM tombstone x "
             "JOIN turn t ON t.carrier = x.span JOIN fact f ON f.id = x.fact "
-            "JOIN visible v ON v.carrier = x.span AND v.session = x.session WHERE x.session = ? ORDER BY x.span, x.fact",
+            "JOIN visible v ON v.carrier = x.span AND v.session = x.session "
+            "WHERE x.session = ? ORDER BY x.span, x.fact",
             (session.id,),
         )
     ]

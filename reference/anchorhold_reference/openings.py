@@ -9,9 +9,11 @@ import os
 from pathlib import Path
 
 try:
-    import fcntl
-except ImportError:  # pragma: no cover - Windows: every other opening is taken for dead, as a lone process may
-    fcntl = None  # type: ignore[assignment]
+    from fcntl import LOCK_EX, LOCK_NB, flock
+except ImportError:  # pragma: no cover - Windows: every other opening is taken for dead
+    LOCKS = False
+else:
+    LOCKS = True
 
 
 class Openings:
@@ -27,12 +29,12 @@ class Openings:
 
     def enter(self, opening: bytes) -> None:
         """Be alive, until `leave` or the end of the process."""
-        if fcntl is None:
+        if not LOCKS:
             return
         path = self._file(opening)
         while True:
             handle = os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600)
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            flock(handle, LOCK_EX)
             # Somebody who tidied up may have removed the file before it was locked.
             if path.exists() and path.stat().st_ino == os.fstat(handle).st_ino:
                 break
@@ -54,7 +56,7 @@ class Openings:
 
     def alive(self, opening: bytes) -> bool:
         """Whether somebody holds that opening; the file of one that nobody holds is removed."""
-        if fcntl is None:
+        if not LOCKS:
             return False
         return self._look(self._file(opening))
 
@@ -66,7 +68,7 @@ class Openings:
             return False
         try:
             # The lock belongs to the open file, not to the process: it tells two openings of one process apart, too.
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            flock(handle, LOCK_EX | LOCK_NB)
         except BlockingIOError:
             return True
         else:

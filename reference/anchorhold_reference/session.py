@@ -86,14 +86,14 @@ class Session:
 
     def _find(self) -> tuple[int, int] | None:
         row = self.ledger.first(
-            "SELECT id, root FROM session WHERE user = ? AND name = ? AND branch = ?",
+            'SELECT id, root FROM session WHERE "user" = ? AND name = ? AND branch = ?',
             (self.user, self.name, self.branch),
         )
         return None if row is None else (int(row[0]), int(row[1]))
 
     def _make(self) -> int:
         return self.ledger.insert(
-            "INSERT INTO session (user, name, branch) VALUES (?, ?, ?)", (self.user, self.name, self.branch)
+            'INSERT INTO session ("user", name, branch) VALUES (?, ?, ?)', (self.user, self.name, self.branch)
         )
 
     def see(self, session: int, node: int, *, first: int, last: int = END) -> None:

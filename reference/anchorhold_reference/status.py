@@ -106,7 +106,7 @@ def _count(session: Session, condition: str) -> int:
 
 
 def lost(session: Session) -> list[tuple[int, int]]:
-    """Epoch and slot of committed pointers whose bytes are not in the store, and which nobody has written down yet."""
+    """Epoch and slot of committed pointers whose bytes are not in the store, where nobody has written it down yet."""
     return [
         (int(epoch), int(slot))
         for epoch, slot in session.ledger.all(

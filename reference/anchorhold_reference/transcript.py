@@ -15,13 +15,13 @@ from anchorhold_reference.compaction import Compaction
 from anchorhold_reference.copier import Copier
 from anchorhold_reference.errors import MismatchError, StoreError, UnknownCarrierError
 from anchorhold_reference.extract.facts import UnreadableError
-from anchorhold_reference.ledger import Ledger
 from anchorhold_reference.pointer import unseal
 from anchorhold_reference.policies import lifetime
 from anchorhold_reference.provenance import is_pending, pointers, ratios
 from anchorhold_reference.recovery import recover
 from anchorhold_reference.session import UNDER, Session, carrier_id
 from anchorhold_reference.status import accepted, causes, note, status
+from anchorhold_reference.stores.opening import open_ledger
 from anchorhold_reference.values import (
     Audit,
     Clock,
@@ -58,7 +58,7 @@ class Transcript:
 
     def __init__(
         self,
-        path: Path,
+        path: str | Path,
         *,
         session: str,
         user: str,
@@ -99,12 +99,14 @@ class Transcript:
     ) -> Self:
         """Open a session of the database at `path`, making either where it does not exist, and recover it (CRA-2).
 
+        `path` is a file for SQLite, or `postgresql://user@host/database` (`?schema=` says where its tables stand).
         `summarise` writes the summaries; `count` gives a text's size in tokens; `steps` is called before each durable
         step of a compaction; `clock` gives seconds since the epoch, for records; `uptime` is what lifetimes are
-        measured with. Sessions are told apart by user, session and branch; begin a branch with `fork`. Raises `ForeignStoreError` where the file is something else.
+        measured with. Sessions are told apart by user, session and branch; begin a branch with `fork`. Raises
+        `ForeignStoreError` where the file is something else.
         """
         return cls(
-            Path(path),
+            path,
             session=session,
             user=user,
             branch=branch,
@@ -118,7 +120,7 @@ class Transcript:
 
     def _start(self) -> None:
         user, name, branch = self._identity
-        self._ledger = Ledger(self._path)
+        self._ledger = open_ledger(self._path, scope=f"{user}\0{name}")
         self._session = Session(self._ledger, user=user, name=name, branch=branch)
         recover(self._ledger, self._session.id)
         erasure.sweep(self._ledger)

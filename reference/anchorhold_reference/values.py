@@ -75,7 +75,7 @@ class Settings:
     """Seconds for which originals may be asked for after they left the window; none: until the session's end. No
     policy has one removed before (PTR-2, EVI-3)."""
     lifetime: float | None = None
-    """Seconds after which originals are proposed for removal; the gate and the horizon decide (ANC-2). None: never."""
+    """Seconds after which originals are proposed for removal; the gate and the horizon decide (ANC-2)."""
     copies: Copies = Copies.BEFORE_COMMIT
 
     def __post_init__(self) -> None:

@@ -1,6 +1,8 @@
 """What the caller takes out of the window: all of it, or everything after a turn. A compaction under way is undone in
 the same transaction, so that nothing of it comes back (CON-3)."""
 
+import contextlib
+
 from anchorhold_reference import cold
 from anchorhold_reference.ages import advance
 from anchorhold_reference.anchors import pins_of
@@ -29,10 +31,9 @@ def archive(session: Session, carriers: list[Live], *, now: float, age: float) -
     ledger = session.ledger
     for one in carriers:
         if one.turn is not None:
-            try:
+            # One that cannot be read has no assertions on record (MAN-3); its original is kept like any other.
+            with contextlib.suppress(UnreadableError):
                 session.record(one.carrier, session.read(one), calls=bool(one.turn.calls))
-            except UnreadableError:
-                pass  # it has no assertions on record (MAN-3), and its original is kept like any other
             if cold.pointer_to(ledger, one.carrier) is None:
                 (mark,) = ledger.one("SELECT digest FROM turn WHERE carrier = ?", (one.carrier,))
                 slot, epoch = cold.allocate(ledger)
@@ -63,8 +64,8 @@ def rewind(session: Session, turn: str) -> None:
     """Take back everything that came after a turn: the window is again as it was when that turn was the newest, save
     for what was cleared or forgotten since (CON-3). Other branches keep what they have (ISO-1).
 
-    A summary that was written since is gone, and what it had replaced is raw again. Originals that it had outlived are
-    not there to come back: what it says for them is carried on by a summary of these statements alone (ANC-1).
+    A summary that was written since is gone, and what it had replaced is raw again. Originals that it had outlived
+    are not there to come back: what it says for them is carried on by a summary of these statements alone (ANC-1).
     Raises `UnknownTurnError`; and `MismatchError` or `StoreError` where an original is damaged: nothing is changed
     then.
     """
