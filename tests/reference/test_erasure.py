@@ -1,12 +1,15 @@
 """ERA-1: what was forgotten is nowhere, down to the bytes of the files; all else stays."""
 
 import random
+import sqlite3
 import threading
 
 import pytest
+from ledgers import only_sqlite
 from transcripts import fill, port, token_of, turn
 
 from anchorhold_reference import Settings
+from anchorhold_reference.codec import digest, encode
 from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, OutcomeKind, ToolCall
 
 SECRET = "The password of vault-7 is hunter2-xyzzy."
@@ -90,8 +93,6 @@ def test_era_1_what_another_turn_says_too_stays_with_that_turn(make, script):
 
 
 def test_era_1_no_digest_of_it_is_left(make):
-    from anchorhold_reference.codec import digest, encode
-
     transcript = make(settings=Settings(keep=1))
     secret = turn(1, SECRET)
     transcript.append(secret)
@@ -185,14 +186,13 @@ def test_str_1_half_a_pair_does_not_stay_in_the_window(make):
     nowhere(transcript, LITERAL)
 
 
-def test_era_1_a_reader_that_holds_the_log_makes_it_pending_and_the_next_call_sweeps(make, tmp_path):
-    import sqlite3
-
+@only_sqlite
+def test_era_1_a_reader_that_holds_the_log_makes_it_pending_and_the_next_call_sweeps(make, behind):
     transcript = make()
     transcript.append(turn(1, SECRET))
     fill(transcript, 2, 6)
     transcript._ledger.run("PRAGMA busy_timeout=50")
-    reader = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)
+    reader = sqlite3.connect(behind.where, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM turn").fetchone()
     outcome = transcript.forget("t1")
@@ -204,6 +204,7 @@ def test_era_1_a_reader_that_holds_the_log_makes_it_pending_and_the_next_call_sw
     nowhere(transcript, LITERAL)
 
 
+@only_sqlite
 @pytest.mark.parametrize("seed", range(6))
 def test_era_1_no_page_holds_it_whatever_was_written_around_it(make, script, seed):
     """Turns of many sizes, several compactions: pages split, overflow and are used again."""
