@@ -17,6 +17,7 @@ from anchorhold_reference.extract.facts import UnreadableError
 from anchorhold_reference.extract.slots import name
 from anchorhold_reference.pointer import unseal
 from anchorhold_reference.session import UNDER, Live, Session, carrier_id
+from anchorhold_reference.status import causes
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Turn
 
 
@@ -267,7 +268,8 @@ def _never(session: Session, live: list[Live], unread: list[str], subject: str, 
             reason="no statement of it is on record; some originals were let go, and may have said it in other words",
         )
     mention, faults = _originals_with(session, live, subject, anywhere=True)
-    if faults:
+    faults += _lost(session)
+    if faults and mention is None:
         return Answer(kind=AnswerKind.DEGRADED, reason="; ".join(faults))
     if mention is not None:
         return Answer(
@@ -275,6 +277,11 @@ def _never(session: Session, live: list[Live], unread: list[str], subject: str, 
             reason=f"turns speak of {subject!r}, none in a form that states its {attribute!r}",
         )
     return Answer(kind=AnswerKind.ABSENT, reason=f"no turn of this session speaks of {subject!r}; all were read")
+
+
+def _lost(session: Session) -> list[str]:
+    """What is known not to be there to be searched (RET-3, REC-4)."""
+    return [cause.reason for cause in causes(session) if cause.stops]
 
 
 def _removed(session: Session) -> bool:
@@ -322,6 +329,7 @@ def search(session: Session, literal: str) -> Answer:
                     reason="only a summary's own words say it; no turn supports them (MAN-2)",
                 )
         unread = [one.turn.id for one in live if one.turn is not None and one.turn.data is not None]
+        faults += _lost(session)
         if faults or unread:
             reason = "; ".join([*faults, *(f"turn {turn!r} is not text" for turn in unread)])
             return Answer(kind=AnswerKind.DEGRADED, reason=f"not found where it could be searched: {reason}")
@@ -395,7 +403,7 @@ def _originals_with(
     spans = ledger.all(
         "SELECT p.span FROM lineage g JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "  # noqa: S608
         "AND p.span BETWEEN g.first AND g.last JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
-        f"WHERE g.session = ? AND {stored} UNION "
+        f"WHERE g.session = ? AND (o.payload IS NULL OR {stored}) UNION "
         "SELECT p.span FROM lineage g JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "
         "AND p.span BETWEEN g.first AND g.last AND p.copy = 'outstanding' JOIN turn t ON t.carrier = p.span "
         f"WHERE g.session = ? AND {held} ORDER BY 1 DESC",

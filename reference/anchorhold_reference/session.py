@@ -199,13 +199,6 @@ class Session:
         )
         return None if row is None else int(row[0])
 
-    def sees(self, carrier: int) -> bool:
-        """Whether a carrier is in the branch's lineage (ISO-1)."""
-        return (
-            self.ledger.first("SELECT 1 FROM visible WHERE session = ? AND carrier = ?", (self.id, carrier))
-            is not None
-        )
-
     def under(self, summary: int) -> list[tuple[int, str, str]]:
         """Span, turn id and speaker of everything that a committed summary of this branch stands for, in order."""
         return self.ledger.all(

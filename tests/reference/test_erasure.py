@@ -1,12 +1,16 @@
 """ERA-1: what was forgotten is nowhere, down to the bytes of the files; all else stays."""
 
 import random
+import sqlite3
 import threading
 
 import pytest
+from ledgers import only_sqlite
 from transcripts import fill, port, token_of, turn
 
 from anchorhold_reference import Settings
+from anchorhold_reference.codec import digest, encode
+from anchorhold_reference.pointer import unseal
 from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, OutcomeKind, ToolCall
 
 SECRET = "The password of vault-7 is hunter2-xyzzy."
@@ -90,8 +94,6 @@ def test_era_1_what_another_turn_says_too_stays_with_that_turn(make, script):
 
 
 def test_era_1_no_digest_of_it_is_left(make):
-    from anchorhold_reference.codec import digest, encode
-
     transcript = make(settings=Settings(keep=1))
     secret = turn(1, SECRET)
     transcript.append(secret)
@@ -185,14 +187,13 @@ def test_str_1_half_a_pair_does_not_stay_in_the_window(make):
     nowhere(transcript, LITERAL)
 
 
-def test_era_1_a_reader_that_holds_the_log_makes_it_pending_and_the_next_call_sweeps(make, tmp_path):
-    import sqlite3
-
+@only_sqlite
+def test_era_1_a_reader_that_holds_the_log_makes_it_pending_and_the_next_call_sweeps(make, behind):
     transcript = make()
     transcript.append(turn(1, SECRET))
     fill(transcript, 2, 6)
     transcript._ledger.run("PRAGMA busy_timeout=50")
-    reader = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)
+    reader = sqlite3.connect(behind.where, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM turn").fetchone()
     outcome = transcript.forget("t1")
@@ -204,6 +205,7 @@ def test_era_1_a_reader_that_holds_the_log_makes_it_pending_and_the_next_call_sw
     nowhere(transcript, LITERAL)
 
 
+@only_sqlite
 @pytest.mark.parametrize("seed", range(6))
 def test_era_1_no_page_holds_it_whatever_was_written_around_it(make, script, seed):
     """Turns of many sizes, several compactions: pages split, overflow and are used again."""
@@ -240,3 +242,21 @@ def test_era_1_appends_from_another_thread_meanwhile_are_kept(make):
     nowhere(transcript, LITERAL)
     assert [i.turn for i in transcript.live()] == [f"t{n}" for n in range(2, 41)]
     assert all(i.kind is CarrierKind.RAW for i in transcript.live())
+
+
+def test_era_1_forgetting_what_was_evicted_leaves_its_slot_to_whoever_has_it_now(make, script):
+    script.say(port(1))
+    transcript = make()
+    fill(transcript, 1, 6)
+    transcript.compact()
+    evicted = token_of(transcript, "t1")
+    assert transcript.evict(evicted).kind is OutcomeKind.COMMITTED
+    fill(transcript, 7, 10)
+    transcript.compact()
+    heir = next(p for p in transcript.pointers() if p.key == unseal(evicted).key)
+    assert transcript.forget("t1").kind is OutcomeKind.COMMITTED
+
+    assert transcript.get(heir.token).source == heir.covers[0]
+    fill(transcript, 11, 14)
+    assert transcript.compact().kind is OutcomeKind.COMMITTED
+    assert transcript.get(heir.token).source == heir.covers[0]

@@ -210,17 +210,14 @@ def test_iso_1_a_branch_begins_with_the_past_and_neither_sees_what_the_other_app
     assert side.search("7021").kind is AnswerKind.FOUND
 
 
-def test_iso_1_a_fork_copies_the_window_and_not_the_past(make, script):
+def test_iso_1_a_fork_copies_the_window_and_not_the_past(make, behind):
     transcript = make(settings=Settings(budget=400, watermark=0.5, keep=2))
     for n in range(1, 120):
         transcript.append(turn(n))
         transcript.compact()
-    tables = [name for (name,) in transcript._ledger.all("SELECT name FROM sqlite_schema WHERE type = 'table'")]
 
     def rows():
-        return sum(
-            transcript._ledger.one(f"SELECT count(*) FROM {name}")[0] for name in tables if "sqlite" not in name
-        )
+        return sum(len(found) for found in behind.state().values())
 
     before, window = rows(), len(transcript.live())
     transcript.fork("side").close()
