@@ -1,6 +1,7 @@
 """The module of code for one machine at one size: its steps and properties over packed states.
 
-Made from the machine alone; nothing here knows one by name. The text is the same whether it is compiled or not.
+Made from the machine alone; nothing here knows one by name. The text is the same whether it is compiled or not, but for
+how conditions are joined (see `emit.connected`).
 """
 
 from __future__ import annotations
