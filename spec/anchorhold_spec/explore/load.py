@@ -32,10 +32,15 @@ def cache_directory() -> Path:
 
 def load_plain(source: Source) -> ModuleType:
     """The code, not compiled: for debugging, and where there is no compiler. The loops over arrays are left out."""
+    return load_text(source.text, source.machine.name)
+
+
+def load_text(text: str, name: str) -> ModuleType:
+    """Generated text as a module, not compiled. `name` is for messages."""
     module = ModuleType("anchorhold_explored_plain")
     vars(module).update(jit=plain, inner=plain, constant=tuple)
-    text = connected(source.text, branching=True)
-    exec(compile(text, f"<{source.machine.name}>", "exec"), vars(module))  # noqa: S102 - own text
+    text = connected(text, branching=True)
+    exec(compile(text, f"<{name}>", "exec"), vars(module))  # noqa: S102 - own text
     return module
 
 
