@@ -1,34 +1,43 @@
-"""How often one random walk meets a mutation: `python tests/spec/meeting.py [MACHINE …]`.
+"""How often random walks meet each mutation: `python tests/spec/meeting.py [--runs N] [MACHINE …]`.
 
-For each mutation of the machines' tests, over many walks with several seeds: the part of the walks that meet it, and
-the probability that none of the walks of a test does.
+For each mutation of the machines' tests, over runs with several seeds as Hypothesis makes them: in how many of them
+it is met, and how probable it is that none of the runs of a test meets it.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import sys
 import time
 from collections.abc import Mapping
 
-from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import seed
 from hypothesis.stateful import run_state_machine_as_test
+from mutating import RUNS, quiet
 
 from anchorhold_spec.language import Machine
+from anchorhold_spec.machines import load, names
 from anchorhold_spec.run.stateful import state_machine_for
 
+SEEDS = 3
 
-def rate(machine: Machine, sizes: Mapping[str, int] | None, *, walks: int, steps: int = 40) -> tuple[int, int]:
-    """How many of about so many walks meet a broken rule, and how many walks were made."""
+
+def meetings(machine: Machine, sizes: Mapping[str, int] | None, *, runs: int) -> tuple[int, int]:
+    """How many runs met a broken rule, and how many there were: about as many as asked for."""
     driven = state_machine_for(machine, sizes)
     met = made = 0
 
     class Counting(driven):
-        def _start(self, views, **choices):
+        def __init__(self):
             nonlocal made
+            super().__init__()
             made += 1
             self.over = False
-            super()._start(views, **choices)
+
+        def _start(self, views, course):
+            if not self.over:
+                super()._start(views, course)
 
         def _arrive(self, state):
             super()._arrive(state)
@@ -40,40 +49,29 @@ def rate(machine: Machine, sizes: Mapping[str, int] | None, *, walks: int, steps
             met += not self.over
             self.over = True
 
-    quiet = settings(
-        max_examples=walks,
-        stateful_step_count=steps,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    for n in range(3):
-        run_state_machine_as_test(seed(n)(Counting), settings=quiet)
+    for n in range(SEEDS):
+        run_state_machine_as_test(seed(n)(Counting), settings=quiet(runs // SEEDS, derandomize=False))
     return met, made
 
 
-NAMES = [
-    "anchored-release anchoring asynchronous-copy concurrency erasure evidence generations index progress".split(),
-    "reconstitution write-order".split(),
-]
-
-
-def main(names: list[str]) -> None:
-    for name in names or [n for each in NAMES for n in each]:
+def main(machines: list[str], runs: int) -> None:
+    for name in machines or names():
         module = importlib.import_module(f"test_machine_{name.replace('-', '_')}")
-        machine = module.MACHINE
         for title, mutate in module.MUTATIONS.items():
-            for n, s in {"all": None}.items():
-                start = time.perf_counter()
-                met, made = rate(mutate(machine), s, walks=15)
-                t = time.perf_counter() - start
-                print(
-                    f"{name:18} {title:55} {n:18} {met:4}/{made:4} {met / made:6.1%}  {t / made * 1000:5.1f} ms/walk",
-                    flush=True,
-                )
+            started = time.perf_counter()
+            met, made = meetings(mutate(load(name)), getattr(module, "FOR_WALKS", None), runs=runs)
+            each = 1000 * (time.perf_counter() - started) / made
+            missed = (1 - met / made) ** RUNS
+            sys.stdout.write(
+                f"{name:22} {title:58} {met:4} of {made:4} {met / made:6.1%}, none of {RUNS}: {missed:.0e}, "
+                f"{each:.0f} ms a run\n"
+            )
+            sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    sys.path[:0] = ["tests/spec"]
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("machines", nargs="*")
+    parser.add_argument("--runs", type=int, default=90)
+    given = parser.parse_args()
+    main(given.machines, given.runs)

@@ -57,7 +57,7 @@ def test_con_2_a_commit_that_makes_no_new_version_is_refuted():
 
 
 def test_hypothesis_finds_nothing_in_the_machine_itself():
-    drive(MACHINE, examples=15)
+    drive(MACHINE, runs=15)
 
 
 def test_con_1_writing_the_whole_window_back_loses_what_was_appended_meanwhile():

@@ -58,7 +58,7 @@ def test_era_1_what_is_too_many_steps_away_for_a_random_walk_is_refuted(wrong):
 
 
 def test_hypothesis_finds_nothing_in_the_machine_itself():
-    drive(MACHINE, examples=15)
+    drive(MACHINE, runs=15)
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def test_a_mutation_is_refuted_by_hypothesis(mutation):
 
 
 def test_hypothesis_finds_nothing_in_the_machine_itself():
-    drive(MACHINE, examples=15)
+    drive(MACHINE, runs=15)
 
 
 @pytest.mark.parametrize(

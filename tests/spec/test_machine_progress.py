@@ -62,7 +62,7 @@ def test_a_mutation_is_refuted_by_hypothesis(mutation):
 
 
 def test_hypothesis_finds_nothing_in_the_machine_itself():
-    drive(MACHINE, examples=15)
+    drive(MACHINE, runs=15)
 
 
 def test_pro_1_the_window_can_always_get_under_its_watermark():

@@ -105,7 +105,7 @@ def test_epo_2_taking_a_key_without_a_new_epoch_is_refuted():
 
 
 def test_hypothesis_finds_nothing_in_the_machine_itself():
-    drive(MACHINE, examples=15)
+    drive(MACHINE, runs=15)
 
 
 def cells(switches):

@@ -62,8 +62,8 @@ class Occurrence:
     """`copy`, `point`, `resolve`: the key's epoch, as the store counts; none where it cannot be seen."""
     found: str | None = None
     """`resolve`, `reconstitute`: the raw span (`reconstitute`: the carrier) whose content came back; none if none."""
-    pending: bool = False
-    """`commit`: declared pending, so that what has no pointer yet may get one later."""
+    pending: tuple[str, ...] = ()
+    """`commit`: the raw spans whose copies are declared outstanding: they may get their pointers later."""
     at: int | None = None
     """Where in the observed history this was seen, for reports."""
 

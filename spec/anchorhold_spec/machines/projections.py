@@ -93,7 +93,7 @@ class _PointerBeforeCommit:
                     yield _take("leave", s=_span(span))
             case Occurrence(event="commit", summary=str(summary)):
                 for span in self.stands_for.get(summary, ()):
-                    if seen.pending and span not in self.pointed:
+                    if span in seen.pending and span not in self.pointed:
                         self.pending.add(span)
                     elif span not in self.committed:
                         yield from self._commit(span)
@@ -103,6 +103,10 @@ class _PointerBeforeCommit:
             case Occurrence(event="reap", key=str(key)):
                 yield _take("mark", k=Who("key", key))
                 yield _take("reap", k=Who("key", key))
+            case Occurrence(event="resolve", span=str(span), found=None) if span in self.pending:
+                # Pending has ended, and not in a pointer: then this was no commit.
+                self.pending.discard(span)
+                yield from self._commit(span)
             case Occurrence(event="resolve", span=str(span)) if span in self.key_of and span not in self.pending:
                 place = Who("key", self.key_of[span])
                 if seen.found is not None:
@@ -221,8 +225,11 @@ class _Anchoring:
                         yield _take("bury", a=Who("assertion", name))
             case Occurrence(event="reconstitute", found=None):
                 raws = [self.raw_of[name] for name in seen.asserts if name in self.raw_of]
-                self.indexed.difference_update(raws)
-                yield tuple(Look("in_index", (raw,), False) for raw in raws)
+                for raw in (raw for raw in raws if raw in self.indexed):
+                    # However it went, it had to be let pass.
+                    self.indexed.discard(raw)
+                    yield _take("claim", c=raw)
+                    yield _take("reap", c=raw)
             case Occurrence(event="reconstitute", found=str(found)) if seen.asserts:
                 carrier = self.raw_of.get(found, Who("raw", found))
                 yield _take("reconstitute", a=Who("assertion", seen.asserts[0]), c=carrier)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from anchorhold_spec.language import Function, Machine, Relation, Sort, SortKind, Symbol, UnknownChoice
+from anchorhold_spec.language import Function, Machine, Relation, Sort, SortKind, Symbol, Tag, UnknownChoice
 from anchorhold_spec.machines import load
 from anchorhold_spec.machines.alphabet import Occurrence
 from anchorhold_spec.machines.projections import PROJECTIONS, Look, Meaning, Projection, Take, Who
@@ -41,9 +41,9 @@ class Refusal:
     position: int
     """Of the occurrence in the sequence, from 0."""
     action: str | None
-    """The action whose guards forbid it; none where the state is not what was seen."""
+    """The action that it is; none where the state is not what was seen."""
     guards: tuple[str, ...]
-    """The guards that do not hold."""
+    """The guards that forbid it; none where it is allowed only because of something that was refused before."""
     seen: tuple[str, ...]
     """What was seen and is not so in the machine's state, in words."""
     broken: tuple[str, ...]
@@ -52,7 +52,9 @@ class Refusal:
     """The rules that these state. Where nothing breaks at once: those that the guards are there for."""
 
     def __str__(self) -> str:
-        if self.action is not None:
+        if self.action is not None and not self.guards:
+            why = f"action {self.action} is allowed only after what was refused before"
+        elif self.action is not None:
             why = f"action {self.action} is forbidden by {', '.join(f'guard {guard!r}' for guard in self.guards)}"
         else:
             why = f"it was seen that {', '.join(self.seen)}, and by the machine it is not"
@@ -114,6 +116,8 @@ class _Replay:
         self._instance = self._sized(meanings)
         self._interpreter = Interpreter(self._instance)
         self._states: tuple[State, ...] = (self._interpreter.initial(),)
+        self._off = False
+        """Something was refused: from then on steps may break what is proved of the machine."""
 
     # Sizes
 
@@ -180,8 +184,11 @@ class _Replay:
             for step in self._interpreter.matching(state, take.action, fixed)
         }
         if after:
+            if self._off:
+                yield from self._follows(take.action, next(iter(after)), seen, position)
             self._arrive(after)
             return
+        self._off = True
         before, step, guards = self._nearest(take.action, fixed)
         forced = self._interpreter.force(before, step)
         broken = self._breaks(before, take.action, forced)
@@ -199,6 +206,20 @@ class _Replay:
             broken=tuple(name for name, _ in broken),
             rules=tuple(dict.fromkeys(rules)),
         )
+
+    def _follows(self, action: str, after: State, seen: Occurrence, position: int) -> Iterator[Refusal]:
+        """What an allowed step breaks, after something that was not."""
+        if broken := self._breaks(self._states[0], action, after):
+            yield Refusal(
+                machine=self._machine.name,
+                occurrence=seen,
+                position=position,
+                action=action,
+                guards=(),
+                seen=(),
+                broken=tuple(name for name, _ in broken),
+                rules=tuple(dict.fromkeys(rule for _, cited in broken for rule in cited)),
+            )
 
     def _nearest(self, action: str, fixed: Mapping[str, int]) -> tuple[State, Step, tuple[str, ...]]:
         """The step that the fewest guards forbid, and the latest ones.
@@ -221,6 +242,7 @@ class _Replay:
         if as_seen:
             self._states = tuple(as_seen)
             return
+        self._off = True
         before = self._states[0]
         tables = [list(table) for table in before]
         for table, cell, value in places:
@@ -287,8 +309,10 @@ class _Replay:
 def at_stake(machine: Machine, action: str, guard: str) -> tuple[str, ...]:
     """The rules that can break without a guard, found by search in the machine's small instances.
 
-    The machine's switches are decided.
+    Only of guards that are tagged `safety`: without the others nothing breaks. The machine's switches are decided.
     """
+    if all(each.name != guard or each.tag is not Tag.SAFETY for each in machine.action(action).guards):
+        return ()
     mutant = machine.without_guard(action, guard)
     for sizes in machine.small_instances:
         violation = explore(mutant, sizes=sizes, limit=MOST_STATES).violation

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from anchorhold_spec.language import Invariant, Machine, Transition
 from anchorhold_spec.run.explore import Trace
@@ -24,14 +24,26 @@ from anchorhold_spec.run.show import show_trace
 
 MOST_VIEWS = 50_000
 """States of an instance whose views are kept."""
+REACH = (8, 16, 40)
 CALM = (0, 3, 10, 30)
-"""Steps after the last fault before which there is no other: one of these is drawn for each walk."""
 LEFT_OUT = 2
-"""Actions that a walk does without, at most; others are taken sooner for it. They are drawn for each walk."""
+"""Among which, and up to how many, it is drawn for each walk: see `_Course`."""
 
 
 class RuleBroken(AssertionError):  # noqa: N818
     """A run broke a property; the message has the rules, the property and the steps."""
+
+
+@dataclass(frozen=True)
+class _Course:
+    """What is drawn for a walk as a whole."""
+
+    reach: int
+    """Steps after which another walk begins."""
+    calm: int
+    """Steps after the last fault before which there is no other."""
+    without: frozenset[str]
+    """Actions that are taken only where there is nothing else."""
 
 
 @dataclass(frozen=True)
@@ -90,18 +102,23 @@ class DrivenMachine(RuleBasedStateMachine):
     states: list[State]
     steps: list[Step]
     moves: Mapping[str, Sequence[tuple[Step, State]]]
-    """What may be chosen next, by action: steered, so not all that is enabled."""
+    """What may be chosen next, by action: steered, so not all that is enabled. None: the walk is at its end."""
 
     def moved(self, step: Step, before: State, after: State) -> None:
         """Called after each step; here nothing is done."""
 
-    def _start(self, views: _Views, *, calm: int, without: frozenset[str]) -> None:
+    def began(self, state: State) -> None:
+        """Called at the beginning of each walk, of which there may be several in one run; here nothing is done."""
+
+    def _start(self, views: _Views, course: _Course) -> None:
         self.interpreter = views.interpreter
-        self._views, self._calm, self._without = views, calm, without
+        self._views, self._course = views, course
         self.states, self.steps = [], []
         self._seen: set[State] = set()
         self._since_fault = 0
-        self._arrive(views.interpreter.initial())
+        first = views.interpreter.initial()
+        self._arrive(first)
+        self.began(first)
 
     def _arrive(self, state: State) -> None:
         self.states.append(state)
@@ -111,23 +128,23 @@ class DrivenMachine(RuleBasedStateMachine):
             self._fail(invariant.name, invariant.rules)
         for step, transition in view.still:
             self._stand(step, transition)
-        self.moves = view.breaking or self._steered(view.moves)
+        self.moves = view.breaking or (self._steered(view) if len(self.steps) < self._course.reach else {})
 
-    def _steered(
-        self, moves: Mapping[str, Sequence[tuple[Step, State]]]
-    ) -> Mapping[str, Sequence[tuple[Step, State]]]:
-        """What leads somewhere new, and no fault before its time; everything where that leaves nothing."""
+    def _steered(self, view: _View) -> Mapping[str, Sequence[tuple[Step, State]]]:
+        """What leads somewhere new; while there is anything else, no fault before its time and nothing left out."""
+        here = self.states[-1]
         new = {
             action: fresh
-            for action, found in moves.items()
-            if (fresh := [each for each in found if each[1] not in self._seen])
+            for action, found in view.moves.items()
+            if (fresh := [each for each in found if each[1] not in self._seen or each[1] == here])
         }
-        calm = {
+        ready = self._since_fault >= self._course.calm
+        chosen = {
             action: found
             for action, found in new.items()
-            if action not in self._without and (self._since_fault >= self._calm or not self._views.is_fault(action))
+            if action not in self._course.without and (ready or not self._views.is_fault(action))
         }
-        return calm or new or moves
+        return chosen or new
 
     def _move(self, step: Step, after: State) -> None:
         before = self.states[-1]
@@ -164,39 +181,37 @@ def state_machine_for(
     `stutter`: a system under test may well change by them. Raises UnknownChoice for sizes or switches that do not
     fit.
 
-    Walks are steered towards what is seldom met. Where some step breaks a rule, that one is taken; no walk comes
-    back to a state in which it has been, while it can go elsewhere; faults keep a distance from each other, and a
-    few actions are left out, both drawn for each walk, so that some walks get far. (Hypothesis itself would leave
-    out about half of the rules of each run; a run that needs ten of them would hardly ever have them all.)
+    Walks are steered towards what is seldom met. Where some step breaks a rule, that one is taken. No walk comes back
+    to a state in which it has been; where it can go nowhere else, or after a length that is drawn for it, another
+    begins in the same run. Faults keep a distance from each other, and a few actions are left out, both drawn for each
+    walk, so that some walks get far. (Left to itself, Hypothesis leaves out about half of the rules in a run: one that
+    takes ten of them would hardly ever have them all.)
     """
     groups = [
         [_Views(Interpreter(instance), stutter=stutter) for instance in instances(machine, chosen, switches)]
         for chosen in ([sizes] if sizes is not None else machine.small_instances)
     ]
-    names = [action.name for action in machine.actions]
+    views = st.sampled_from(groups).flatmap(st.sampled_from)
+    courses = st.builds(
+        _Course,
+        reach=st.sampled_from(REACH),
+        calm=st.sampled_from(CALM),
+        without=st.frozensets(st.sampled_from([action.name for action in machine.actions]), max_size=LEFT_OUT),
+    )
 
-    def begin(self: DrivenMachine, views: _Views, calm: int, without: set[str]) -> None:
-        self._start(views, calm=calm, without=frozenset(without))
+    def begin(self: DrivenMachine, views: _Views, course: _Course) -> None:
+        self._start(views, course)
 
     def step(self: DrivenMachine, data: st.DataObject) -> None:
+        if not self.moves:
+            self._start(data.draw(views), data.draw(courses))
+            return
         action = data.draw(st.sampled_from(list(self.moves)), label="action")
-        step, after = data.draw(st.sampled_from(self.moves[action]), label=action)
-        self._move(step, after)
-
-    def rest(self: DrivenMachine) -> None:
-        """Nothing is enabled; Hypothesis wants a rule all the same."""
+        self._move(*data.draw(st.sampled_from(self.moves[action]), label=action))
 
     members: dict[str, Any] = {
-        "begin": initialize(
-            views=st.sampled_from(groups).flatmap(st.sampled_from),
-            calm=st.sampled_from(CALM),
-            without=st.sets(st.sampled_from(names), max_size=LEFT_OUT),
-        )(begin),
-        "step": precondition(lambda self: self.moves)(rule(data=st.data())(step)),
-        "rest": precondition(lambda self: not self.moves)(rule()(rest)),
+        "begin": initialize(views=views, course=courses)(begin),
+        "step": rule(data=st.data())(step),
     }
-    return type(f"{_identifier(machine.name)}_driven", (DrivenMachine,), members)
-
-
-def _identifier(name: str) -> str:
-    return "do_" + re.sub(r"\W", "_", name)
+    name = re.sub(r"\W", "_", machine.name)
+    return type(f"{name}_driven", (DrivenMachine,), members)
