@@ -186,7 +186,7 @@ class _Session:
         for turn in (turn for turn in reading.said if turn in self._under[name] and turn in self._gone):
             if self._holds(after, turn):
                 self._reached.add(turn)
-                yield Occurrence(event="point", summary=name, span=turn, key=self._key(after, turn))
+                yield Occurrence(event="point", summary=name, span=turn, key=self._key(turn))
             elif turn in self._reached:
                 continue
             elif self._may_wait(stretch, item, turn):
@@ -223,7 +223,7 @@ class _Session:
             return True
         return through_pointers(self._reading, after, turn) in HELD
 
-    def _key(self, after: Observation, turn: str) -> str:
+    def _key(self, turn: str) -> str:
         """The place in the store that holds a turn: of its own, as several turns may lie under one key."""
         return f"original of {turn}"
 
@@ -233,9 +233,7 @@ class _Session:
             return
         asserts = [a for a in self._reading.assertions if a.turn == turn]
         self._elsewhere.update(a.number for a in asserts)
-        yield Occurrence(
-            event="copy", span=turn, key=self._key(after, turn), asserts=tuple(_name(a) for a in asserts)
-        )
+        yield Occurrence(event="copy", span=turn, key=self._key(turn), asserts=tuple(_name(a) for a in asserts))
 
     def _led(self, after: Observation) -> Iterator[Occurrence]:
         """Where each original that was within reach, or is to come within reach, is now."""
@@ -248,7 +246,7 @@ class _Session:
                 self._waiting.discard(turn)
                 self._reached.add(turn)
                 yield from self._copy(after, turn)
-                yield Occurrence(event="point", span=turn, key=self._key(after, turn))
+                yield Occurrence(event="point", span=turn, key=self._key(turn))
             elif held is Hold.LOOSE or over:
                 self._waiting.discard(turn)
                 yield Occurrence(event="resolve", span=turn)

@@ -7,14 +7,13 @@ it is met, and how probable it is that none of the runs of a test meets it.
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 import time
-from collections.abc import Mapping
 
 from hypothesis import seed
 from hypothesis.stateful import run_state_machine_as_test
 from mutating import RUNS, quiet
+from test_mutations import mutations_of
 
 from anchorhold_spec.language import Machine
 from anchorhold_spec.machines import load, names
@@ -23,9 +22,9 @@ from anchorhold_spec.run.stateful import state_machine_for
 SEEDS = 3
 
 
-def meetings(machine: Machine, sizes: Mapping[str, int] | None, *, runs: int) -> tuple[int, int]:
+def meetings(machine: Machine, *, runs: int) -> tuple[int, int]:
     """How many runs met a broken rule, and how many there were: about as many as asked for."""
-    driven = state_machine_for(machine, sizes)
+    driven = state_machine_for(machine)
     met = made = 0
 
     class Counting(driven):
@@ -56,10 +55,9 @@ def meetings(machine: Machine, sizes: Mapping[str, int] | None, *, runs: int) ->
 
 def main(machines: list[str], runs: int) -> None:
     for name in machines or names():
-        module = importlib.import_module(f"test_machine_{name.replace('-', '_')}")
-        for title, mutate in module.MUTATIONS.items():
+        for title, mutate in mutations_of(name).items():
             started = time.perf_counter()
-            met, made = meetings(mutate(load(name)), getattr(module, "FOR_WALKS", None), runs=runs)
+            met, made = meetings(mutate(load(name)), runs=runs)
             each = 1000 * (time.perf_counter() - started) / made
             missed = (1 - met / made) ** RUNS
             sys.stdout.write(

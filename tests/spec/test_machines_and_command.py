@@ -131,7 +131,36 @@ def test_prove_json_stands_alone_on_standard_output(run, lamp):
     assert {row["result"] for row in document["obligations"] if row["rule"] == "LAMP-1"} == {"proved", "refuted"}
 
 
-@pytest.mark.parametrize("arguments", [["lantern"], ["--timeout", "0", "release-race"], ["--colour"]])
+def test_prove_takes_a_variant_of_the_design(run):
+    result = run("pointer-before-commit", "--switch", "reaper=ignores-pointers", "--json")
+
+    document = json.loads(result.stdout)
+    refuted = {(row["action"], row["rule"]) for row in document["obligations"] if row["result"] == "refuted"}
+    assert result.exit_code == 1
+    assert ("mark", "PTR-2") in refuted or ("reap", "PTR-2") in refuted or refuted
+
+
+def test_prove_warns_of_questions_outside_the_decidable_fragment_and_proves_on(run):
+    result = run("pointer-before-commit", "--json")
+
+    assert result.exit_code == 0
+    (warning,) = result.stderr.splitlines()
+    assert warning.startswith(
+        "warning: pointer-before-commit: what every proof assumes leaves the decidable fragment"
+    )
+    assert "key → span (invariant 'a marked key is occupied')" in warning
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["lantern"],
+        ["release-race", "--switch", "reaper=asleep"],
+        ["release-race", "--switch", "reaper"],
+        ["--timeout", "0", "release-race"],
+        ["--colour"],
+    ],
+)
 def test_prove_ends_with_2_on_wrong_usage(run, arguments):
     assert run(*arguments).exit_code == 2
 

@@ -79,8 +79,9 @@ def test_ptr_1_a_commit_without_a_pointer_is_refused_by_its_guard():
     assert "resolvable at commit" in refusal.broken
     assert "PTR-1" in refusal.rules
     assert str(refusal) == (
-        "pointer-before-commit: commit(summary=S, spans=t1, t2): action commit is forbidden by guard 'pointer durable'"
-        "; that breaks 'resolvable to the horizon', 'resolvable at commit' (PTR-2, PTR-1)"
+        "pointer-before-commit: commit(summary=S, spans=t1, t2): "
+        "action commit is forbidden by guard 'pointer durable'; "
+        "that breaks 'resolvable to the horizon', 'resolvable at commit' (PTR-2, PTR-1)"
     )
 
 

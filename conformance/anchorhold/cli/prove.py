@@ -154,7 +154,12 @@ def _verify(
 
 
 def _verify_all(
-    names: list[str], weights: Mapping[str, int], switches: Mapping[str, str], *, timeout: float, say: Callable[[str], None]
+    names: list[str],
+    weights: Mapping[str, int],
+    switches: Mapping[str, str],
+    *,
+    timeout: float,
+    say: Callable[[str], None],
 ) -> Iterator[_Outcome]:
     """In the order of the names. The parts are divided among the processors, those of heavy machines first."""
     processes = os.cpu_count() or 1

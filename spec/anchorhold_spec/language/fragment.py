@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 
 from anchorhold_spec.language.machine import Action, Invariant, Machine, Transition
 from anchorhold_spec.language.nodes import (
@@ -126,7 +127,7 @@ def _cycle(edges: Sequence[Edge]) -> tuple[Edge, ...] | None:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         sorts: list[str] = error.args[1]
-        return tuple(reasons[step] for step in zip(sorts[:-1], sorts[1:], strict=True))
+        return tuple(reasons[step] for step in pairwise(sorts))
     return None
 
 

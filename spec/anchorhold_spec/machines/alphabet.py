@@ -81,4 +81,5 @@ class Occurrence:
             "epoch": self.epoch,
             "found": self.found,
         }
-        return f"{self.event}({', '.join(f'{name}={value}' for name, value in about.items() if value not in (None, ''))})"
+        told = ", ".join(f"{name}={value}" for name, value in about.items() if value not in (None, ""))
+        return f"{self.event}({told})"

@@ -125,7 +125,7 @@ class _PointerBeforeCommit:
         yield _take("commit", s=_span(span))
 
     def _rank(self, key: str, epoch: int | None) -> int:
-        """How often the key has been taken, as far as its epochs tell: the machine counts from 1, a store as it likes."""
+        """How often the key has been taken, as far as its epochs tell: a store may count as it likes."""
         taken = self.epochs.setdefault(key, [])
         if epoch is None:
             epoch = max(taken, default=0) + 1
@@ -300,4 +300,4 @@ PROJECTIONS: Mapping[str, Callable[[], Projection]] = MappingProxyType(
         "pointer-before-commit": _PointerBeforeCommit,
     }
 )
-"""By machine. What the other machines speak of (workers' memory, audits, lookups in steps) is not seen from outside."""
+"""By machine. What the others speak of (workers' memory, audits, lookups step by step) is not seen from outside."""

@@ -268,7 +268,8 @@ class _Replay:
     def _arrive(self, states: Mapping[State, None]) -> None:
         if len(states) > MOST_POSSIBILITIES:
             raise TooManyPossibilities(
-                f"{self._machine.name} may be in {len(states)} states after what was seen; its projection has to say more"
+                f"{self._machine.name} may be in {len(states)} states after what was seen: its projection has to say "
+                "more"
             )
         self._states = tuple(states)
 

@@ -21,7 +21,6 @@ from anchorhold_spec.run.instance import State, instances
 from anchorhold_spec.run.interpret import Interpreter, Step
 from anchorhold_spec.run.show import show_trace
 
-
 MOST_VIEWS = 50_000
 """States of an instance whose views are kept."""
 REACH = (8, 16, 40)
@@ -181,11 +180,11 @@ def state_machine_for(
     `stutter`: a system under test may well change by them. Raises UnknownChoice for sizes or switches that do not
     fit.
 
-    Walks are steered towards what is seldom met. Where some step breaks a rule, that one is taken. No walk comes back
-    to a state in which it has been; where it can go nowhere else, or after a length that is drawn for it, another
-    begins in the same run. Faults keep a distance from each other, and a few actions are left out, both drawn for each
-    walk, so that some walks get far. (Left to itself, Hypothesis leaves out about half of the rules in a run: one that
-    takes ten of them would hardly ever have them all.)
+    Walks are steered towards what is seldom met. Where some step breaks a rule, that one is taken. No walk comes
+    back to a state in which it has been; where it can go nowhere else, or after a length that is drawn for it,
+    another begins in the same run. Faults keep a distance from each other, and a few actions are left out, both
+    drawn for each walk, so that some walks get far. (Left to itself, Hypothesis leaves out about half of the rules
+    in a run: one that takes ten of them would hardly ever have them all.)
     """
     groups = [
         [_Views(Interpreter(instance), stutter=stutter) for instance in instances(machine, chosen, switches)]
