@@ -5,7 +5,7 @@ Formulas become closures over a finite instance. Plain on purpose: every other r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
@@ -125,11 +125,17 @@ class Interpreter:
                 raise NotEnabled(f"{self.machine.name} / action {step.action}: guard {guard!r} does not hold")
         return _write(state, action.writer(state, environment))
 
-    def broken(self, state: State, *, auxiliary: bool = True) -> Iterator[Invariant]:
-        """The invariants that do not hold here, the auxiliary ones too unless they are left out."""
+    def broken(
+        self, state: State, *, auxiliary: bool = True, among: Collection[str] | None = None
+    ) -> Iterator[Invariant]:
+        """The invariants that do not hold here, the auxiliary ones too unless they are left out.
+
+        `among`: only those of these names are looked at; none: all.
+        """
         for invariant, holds in self._invariants:
-            if (auxiliary or invariant.public) and not holds(state, state):
-                yield invariant
+            if (auxiliary or invariant.public) and (among is None or invariant.name in among):
+                if not holds(state, state):
+                    yield invariant
 
     def broken_by(self, before: State, action: str, after: State) -> Iterator[Transition]:
         """The two-state properties that this step breaks."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from anchorhold_spec.language import Function, Machine, Relation, Sort, SortKind, Symbol, Tag, UnknownChoice
+from anchorhold_spec.language.walk import symbols
 from anchorhold_spec.machines import load
 from anchorhold_spec.machines.alphabet import Occurrence
 from anchorhold_spec.machines.projections import PROJECTIONS, Look, Meaning, Projection, Take, Who
@@ -275,12 +276,14 @@ class _Replay:
 
     def _breaks(self, before: State, action: str | None, after: State) -> list[tuple[str, tuple[str, ...]]]:
         """The public properties that hold before and not after, or that this step itself breaks, with their rules."""
-        already = {each.name for each in self._interpreter.broken(before, auxiliary=False)}
-        found = [
-            (each.name, each.rules)
-            for each in self._interpreter.broken(after, auxiliary=False)
-            if each.name not in already
-        ]
+        changed = {
+            id(symbol) for symbol, old, new in zip(self._symbols.values(), before, after, strict=True) if old != new
+        }
+        # An invariant over what has not changed is as it was.
+        touched = {each.name for each in self._machine.public if changed & set(map(id, symbols(each.formula)))}
+        now = list(self._interpreter.broken(after, auxiliary=False, among=touched))
+        already = {each.name for each in self._interpreter.broken(before, among={each.name for each in now})}
+        found = [(each.name, each.rules) for each in now if each.name not in already]
         # What was seen to have happened is a step of nobody's: properties of certain actions do not speak of it.
         return found + [(each.name, each.rules) for each in self._interpreter.broken_by(before, action or "", after)]
 
