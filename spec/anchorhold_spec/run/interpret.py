@@ -133,9 +133,9 @@ class Interpreter:
         `among`: only those of these names are looked at; none: all.
         """
         for invariant, holds in self._invariants:
-            if (auxiliary or invariant.public) and (among is None or invariant.name in among):
-                if not holds(state, state):
-                    yield invariant
+            chosen = (auxiliary or invariant.public) and (among is None or invariant.name in among)
+            if chosen and not holds(state, state):
+                yield invariant
 
     def broken_by(self, before: State, action: str, after: State) -> Iterator[Transition]:
         """The two-state properties that this step breaks."""
