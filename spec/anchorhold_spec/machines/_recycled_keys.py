@@ -71,7 +71,7 @@ class RecycledKeys:
         return exists(k, e, self.resolves(s, k, e))
 
     def lemmas(self, m: MachineBuilder, s: Var, t: Var, k: Var, e: Var) -> None:
-        """What the proofs need: no pointer is of an epoch to come, and what a reaper has marked stays nobody's copy."""
+        """What the proofs need: no pointer is of an epoch to come, and what is marked stays nobody's copy."""
         m.auxiliary(
             "no pointer is ahead of its key",
             forall(s, k, e, ((self.ptr_key(s) == k) & (self.ptr_epoch(s) == e)) >> (e <= self.epoch(k))),

@@ -14,7 +14,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from anchorhold_spec.language import Function, Machine, Relation, Sort, SortKind, Symbol, Tag, UnknownChoice
+from anchorhold_spec.language import (
+    Function,
+    Invariant,
+    Machine,
+    Relation,
+    Sort,
+    SortKind,
+    Symbol,
+    Tag,
+    UnknownChoice,
+)
 from anchorhold_spec.language.walk import symbols
 from anchorhold_spec.machines import load
 from anchorhold_spec.machines.alphabet import Occurrence
@@ -97,14 +107,17 @@ def judge(
     have their defaults. Raises UnknownChoice where the projection speaks of what the machine does not have, and
     TooManyPossibilities where the events leave open too much.
     """
-    meanings = [(position, meaning) for position, seen in enumerate(occurrences) for meaning in projection(seen)]
-    replay = _Replay(machine.with_switches(**(switches or {})).with_defaults(), [meaning for _, meaning in meanings])
+    meanings = [tuple(projection(seen)) for seen in occurrences]
+    decided = machine.with_switches(**(switches or {})).with_defaults()
+    replay = _Replay(decided, [meaning for each in meanings for meaning in each])
     refusals: list[Refusal] = []
     accepted = 0
-    for position, meaning in meanings:
-        refused = list(replay.go(meaning, occurrences[position], position))
-        refusals += refused
-        accepted += not refused
+    for position, (seen, parts) in enumerate(zip(occurrences, meanings, strict=True)):
+        for meaning in parts:
+            refused = list(replay.go(meaning, seen, position))
+            refusals += refused
+            accepted += not refused
+        refusals += replay.follows(seen, position)
     return Ruling(machine.name, accepted, tuple(refusals))
 
 
@@ -117,8 +130,10 @@ class _Replay:
         self._instance = self._sized(meanings)
         self._interpreter = Interpreter(self._instance)
         self._states: tuple[State, ...] = (self._interpreter.initial(),)
-        self._off = False
-        """Something was refused: from then on steps may break what is proved of the machine."""
+        self._looked: State | None = None
+        """The last state whose invariants were looked at: none until something was refused, as they are proved."""
+        self._last = ""
+        """The last action that was taken."""
 
     # Sizes
 
@@ -185,18 +200,16 @@ class _Replay:
             for step in self._interpreter.matching(state, take.action, fixed)
         }
         if after:
-            if self._off:
-                yield from self._follows(take.action, next(iter(after)), seen, position)
+            self._last = take.action
             self._arrive(after)
             return
-        self._off = True
         before, step, guards = self._nearest(take.action, fixed)
         forced = self._interpreter.force(before, step)
         broken = self._breaks(before, take.action, forced)
         rules = [rule for _, cited in broken for rule in cited]
         if not rules:
             rules = [rule for guard in guards for rule in at_stake(self._machine, take.action, guard)]
-        self._states = (forced,)
+        self._states, self._looked = (forced,), forced
         yield Refusal(
             machine=self._machine.name,
             occurrence=seen,
@@ -208,18 +221,22 @@ class _Replay:
             rules=tuple(dict.fromkeys(rules)),
         )
 
-    def _follows(self, action: str, after: State, seen: Occurrence, position: int) -> Iterator[Refusal]:
-        """What an allowed step breaks, after something that was not."""
-        if broken := self._breaks(self._states[0], action, after):
+    def follows(self, seen: Occurrence, position: int) -> Iterator[Refusal]:
+        """What the allowed steps of an event break, after something was refused: nothing is proved of them then."""
+        before, after = self._looked, self._states[0]
+        if before is None or before == after:
+            return
+        self._looked = after
+        if broken := self._newly_broken(before, after):
             yield Refusal(
                 machine=self._machine.name,
                 occurrence=seen,
                 position=position,
-                action=action,
+                action=self._last,
                 guards=(),
                 seen=(),
-                broken=tuple(name for name, _ in broken),
-                rules=tuple(dict.fromkeys(rule for _, cited in broken for rule in cited)),
+                broken=tuple(each.name for each in broken),
+                rules=tuple(dict.fromkeys(rule for each in broken for rule in each.rules)),
             )
 
     def _nearest(self, action: str, fixed: Mapping[str, int]) -> tuple[State, Step, tuple[str, ...]]:
@@ -243,14 +260,13 @@ class _Replay:
         if as_seen:
             self._states = tuple(as_seen)
             return
-        self._off = True
         before = self._states[0]
         tables = [list(table) for table in before]
         for table, cell, value in places:
             tables[table][cell] = value
         after = tuple(tuple(table) for table in tables)
         broken = self._breaks(before, None, after)
-        self._states = (after,)
+        self._states, self._looked = (after,), after
         yield Refusal(
             machine=self._machine.name,
             occurrence=seen,
@@ -276,16 +292,19 @@ class _Replay:
 
     def _breaks(self, before: State, action: str | None, after: State) -> list[tuple[str, tuple[str, ...]]]:
         """The public properties that hold before and not after, or that this step itself breaks, with their rules."""
+        found = [(each.name, each.rules) for each in self._newly_broken(before, after)]
+        # What was seen to have happened is a step of nobody's: properties of certain actions do not speak of it.
+        return found + [(each.name, each.rules) for each in self._interpreter.broken_by(before, action or "", after)]
+
+    def _newly_broken(self, before: State, after: State) -> list[Invariant]:
+        """The public invariants that hold before and not after. One over what has not changed is as it was."""
         changed = {
             id(symbol) for symbol, old, new in zip(self._symbols.values(), before, after, strict=True) if old != new
         }
-        # An invariant over what has not changed is as it was.
         touched = {each.name for each in self._machine.public if changed & set(map(id, symbols(each.formula)))}
         now = list(self._interpreter.broken(after, auxiliary=False, among=touched))
         already = {each.name for each in self._interpreter.broken(before, among={each.name for each in now})}
-        found = [(each.name, each.rules) for each in now if each.name not in already]
-        # What was seen to have happened is a step of nobody's: properties of certain actions do not speak of it.
-        return found + [(each.name, each.rules) for each in self._interpreter.broken_by(before, action or "", after)]
+        return [each for each in now if each.name not in already]
 
     def _place(self, look: Look) -> tuple[int, int, int]:
         """Table, cell and value."""
