@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from compactors import evidences, policies, readings, structures
+from compactors import evidences, indexes, policies, readings, sketches, structures
 from compactors.dodges import (
     AnswersPendingForEver,
     AnswersPendingUndeclared,
@@ -121,8 +121,25 @@ HONEST: tuple[type[Any], ...] = (
     *readings.HONEST,
     *evidences.HONEST,
     *structures.HONEST,
+    *indexes.HONEST,
+    *sketches.HONEST,
 )
 """Of a shape that wrong ones have as well: blamed for nothing."""
+
+BY_DESIGN: Mapping[type[Any], Mapping[str, str]] = {
+    FileArchive: {"IDX-1": "one file for everything is one entry, and it grows with every compaction"},
+    SlotCache: {"IDX-1": "an entry may leave through the gate before the horizon: right up to level 4"},
+    policies.PrunedLog: {"IDX-1": "an event may be blanked through the gate: right up to level 4"},
+    evidences.NeverLetsGo: {},
+    PointsAtRanges: {},
+}
+"""What right compactors break by being what they are, and why; it holds for those that are made from them as well."""
+
+
+def by_design(kind: type[Any]) -> Mapping[str, str]:
+    """The rules that a right compactor breaks by design, with the reason."""
+    return next((BY_DESIGN[base] for base in kind.__mro__ if base in BY_DESIGN), {})
+
 
 WRONG: tuple[tuple[type[Any], str], ...] = (
     (EvictsTheLastCarrier, "ANC-1"),
@@ -207,6 +224,8 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     *readings.WRONG,
     *evidences.WRONG,
     *structures.WRONG,
+    *indexes.WRONG,
+    *sketches.WRONG,
 )
 
 BROKEN = re.compile(r"[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b")

@@ -3,10 +3,12 @@
 from anchorhold.checkers import (
     anchoring,
     answers,
+    bounds,
     certainty,
     concurrency,
     crashes,
     demands,
+    entries,
     epochs,
     erasure,
     evidence,
@@ -39,6 +41,7 @@ RULE_CHECKERS: tuple[RuleChecker, ...] = (
     *provenance.CHECKERS,
     *epochs.CHECKERS,
     *index.CHECKERS,
+    *entries.CHECKERS,
     *evidence.CHECKERS,
     *demands.CHECKERS,
     *structure.CHECKERS,
@@ -55,6 +58,7 @@ RULE_CHECKERS: tuple[RuleChecker, ...] = (
     *isolation.CHECKERS,
     *progress.CHECKERS,
     *stubborn.CHECKERS,
+    *bounds.CHECKERS,
 )
 CHECKERS: tuple[Checker, ...] = RULE_CHECKERS
 """Every checker of the suite."""

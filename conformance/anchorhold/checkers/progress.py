@@ -66,7 +66,14 @@ def _asked(stretch: Stretch | None) -> bool:
 
 def held_up(reading: Reading, stretch: Stretch, compact: Operation) -> str | None:
     """What really holds a window up, in words. An end over the watermark is then no failure, and no success."""
-    left = [turn for turn in stretch.after.raw if not reading.said[turn].turn.protected]
+    answered = {said.turn.result_of for said in reading.present(stretch.after)}
+    left = [
+        turn
+        for turn in stretch.after.raw
+        if not reading.said[turn].turn.protected
+        # A call stays until its result is there (STR-1).
+        and all(call.id in answered for call in reading.said[turn].turn.calls)
+    ]
     if len(left) <= FEW and (compact.committed or excuse(compact) is not None):
         return "some windows stayed over the watermark with the latest turns and the summary in them"
     outcome = compact.outcome()

@@ -298,6 +298,15 @@ class Reading:
     _contained: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
     _stated: dict[str, frozenset[int]] = field(default_factory=dict, repr=False)
 
+    @property
+    def homes(self) -> Mapping[str, str]:
+        """The session in which each token was first seen: another one has no business with it (ISO-1)."""
+        found: dict[str, str] = {}
+        for observation in self.observations:
+            for pointer in observation.pointers or ():
+                found.setdefault(pointer.token, observation.session)
+        return found
+
     def offers(self, *operations: str) -> bool:
         """Whether the compactor has all of these operations."""
         return set(operations) <= set(self.header.operations)

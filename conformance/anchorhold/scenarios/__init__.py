@@ -11,6 +11,7 @@ from anchorhold.scenarios.beside import SIDE_BY_SIDE
 from anchorhold.scenarios.damage import DAMAGE, crash_at
 from anchorhold.scenarios.evidence import EVIDENCE
 from anchorhold.scenarios.growth import GROWTH
+from anchorhold.scenarios.index import INDEX
 from anchorhold.scenarios.keeping import KEEPING
 from anchorhold.scenarios.loosening import LOOSENING
 from anchorhold.scenarios.mixtures import mixture
@@ -26,6 +27,7 @@ DIRECTED: tuple[Scenario, ...] = (
     *LOOSENING,
     *KEEPING,
     *EVIDENCE,
+    *INDEX,
     *NOTHING,
     *REPLIES,
     *DAMAGE,

@@ -65,16 +65,15 @@ def _system_config(plan: Plan) -> tuple[AnyStep, ...]:
     asking, result = planter.call(path)
     call = replace(asking.turn.calls[0], name="write_file")
     asking = Append(turn=replace(asking.turn, text=None, calls=(call,)), facts=asking.facts)
-    folder = Fact(text="/etc/app/", literal="/etc/app/", kind="path")
     return (
         asking,
         result,
         *plan.compacted("paraphrase"),
-        *asks(path, folder),
+        *asks(path),
         *plan.compacted("drop", *plan.facts(2)),
-        *asks(path, folder),
+        *asks(path),
         Reopen(),
-        *asks(path, folder),
+        *asks(path),
     )
 
 
@@ -136,7 +135,7 @@ def _cuts(plan: Plan) -> tuple[AnyStep, ...]:
     steps: list[AnyStep] = []
     for number in range(3):
         for _ in range(plan.expected // 2 + number):
-            asking, result = plan.planter.call(plan.planter.argument(), *plan.facts(1))
+            asking, result = plan.planter.call(plan.planter.argument(), plan.planter.loose(), *plan.facts(1))
             steps.extend((asking, result))
         steps.append(Compact(until_idle=2))
     return (*steps, Probe())

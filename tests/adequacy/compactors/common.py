@@ -47,9 +47,14 @@ def verifiable(text: str) -> list[str]:
     return [part for part in parts if re.search(r"\d", part) or part.startswith("{")]
 
 
-def size(texts: Iterable[str | None]) -> int:
-    """Tokens of a window."""
-    return sum(-(-len(text or "") // 4) for text in texts)
+def size(parts: Iterable[str | Turn]) -> int:
+    """Tokens of a window, of the bytes in it too."""
+    total = 0
+    for part in parts:
+        text = part if isinstance(part, str) else whole(part)
+        data = b"" if isinstance(part, str) else part.data or b""
+        total += -(-len(text) // 4) + -(-len(data) // 4)
+    return total
 
 
 def taken(settings: Settings) -> Settings:

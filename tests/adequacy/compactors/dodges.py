@@ -210,7 +210,7 @@ class TruncatesWithoutAWord(PlainList):
     """No model, no summary: the oldest turns go."""
 
     def compact(self) -> Outcome:
-        if size(words(m) for m in self.messages) <= limit(self.settings):
+        if size(m.text if isinstance(m, Note) else m for m in self.messages) <= limit(self.settings):
             return nothing("the window is under its watermark")
         self.messages = self.messages[-KEEP:]
         return Outcome(kind=OutcomeKind.COMMITTED)
@@ -262,7 +262,7 @@ class ArchivesWithoutAModel(EventLog):
 
     def compact(self) -> Outcome:
         last, visible = self.condensation(), self.visible()
-        if size([last.text if last else "", *(whole(turn) for _, turn in visible)]) <= limit(self.settings):
+        if size([last.text if last else "", *(turn for _, turn in visible)]) <= limit(self.settings):
             return nothing("the window is under its watermark")
         old = self.choose(visible)
         if not old:

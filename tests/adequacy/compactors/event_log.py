@@ -156,7 +156,7 @@ class EventLog:
 
     def compact(self) -> Outcome:
         last, visible = self.condensation(), self.visible()
-        if size([last.text if last else "", *(whole(turn) for _, turn in visible)]) <= limit(self.settings):
+        if size([last.text if last else "", *(turn for _, turn in visible)]) <= limit(self.settings):
             return nothing("the window is under its watermark")
         old = self.choose(visible)
         if not old:

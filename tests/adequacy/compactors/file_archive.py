@@ -107,7 +107,7 @@ class FileArchive:
 
     def compact(self) -> Outcome:
         window = self.window
-        if size([self.text() if window.number else "", *(whole(t) for t in window.turns)]) <= limit(self.settings):
+        if size([self.text() if window.number else "", *window.turns]) <= limit(self.settings):
             return nothing("the window is under its watermark")
         old = self.choose(window.turns)
         if not old:

@@ -68,7 +68,7 @@ class PlainList:
         ]
 
     def compact(self) -> Outcome:
-        if size(words(m) for m in self.messages) <= limit(self.settings):
+        if size(m.text if isinstance(m, Note) else m for m in self.messages) <= limit(self.settings):
             return nothing("the window is under its watermark")
         old = self.choose()
         if not any(isinstance(m, Turn) for m in old):

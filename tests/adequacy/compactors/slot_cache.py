@@ -160,8 +160,8 @@ class SlotCache:
 
     def compact(self) -> Outcome:
         session = self.session
-        texts = [session.summary.text if session.summary else "", *(whole(turn) for turn in session.turns)]
-        if size(texts) <= limit(self.settings):
+        parts = [session.summary.text if session.summary else "", *session.turns]
+        if size(parts) <= limit(self.settings):
             return nothing("the window is under its watermark")
         old = self.choose(session.turns)
         if not old:

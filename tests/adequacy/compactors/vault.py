@@ -1,4 +1,4 @@
-"""A vault: originals in numbered cells that are written once, one summary a branch, and everything that can be driven.
+"""A vault: originals in numbered cells that are written once, one summary a branch; all of it can be driven.
 
 What is acknowledged is on `disk`; `state` is the process's memory. An operation is a generator that stops before each
 access to the store, so that it can be run in one go or one access at a time. No lock is held while the model writes.
@@ -29,7 +29,20 @@ from anchorhold.compactor import (
     SummariserError,
 )
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Item, Outcome, OutcomeKind, Pointer, Turn
-from compactors.common import KEEP, committed, failed, limit, nothing, objection, raw, refused, size, whole
+from compactors.common import (
+    bare,
+    committed,
+    failed,
+    limit,
+    noted,
+    nothing,
+    objection,
+    raw,
+    refused,
+    replaceable,
+    size,
+    whole,
+)
 
 AUDIT_EVERY = 100
 """Compactions between two audits."""
@@ -213,10 +226,12 @@ class Vault:
 
     def choose(self, lane: Lane) -> list[str]:
         # While another compaction is under way its summary is not known: nothing can be put on top of it.
-        return [] if self.claims & set(lane.window) else lane.window[:-KEEP]
+        if self.claims & set(lane.window):
+            return []
+        return [turn.id for turn in replaceable([self.said(turn) for turn in lane.window], opaque_too=True)]
 
     def show(self, before: Summary | None, old: Sequence[str]) -> Shown:
-        earlier = [before.text] if before else []
+        earlier = [bare(before.text)] if before else []
         return Shown(messages=("Write down what matters.", *earlier, *(whole(self.said(turn)) for turn in old)))
 
     def replacing(
@@ -227,7 +242,7 @@ class Vault:
             reply = self.summarise(shown)
         except SummariserError as error:
             return failed(str(error))
-        why = objection(reply, shown, [before.text] if before else [])
+        why = objection(reply, shown, [bare(before.text)] if before else [])
         self.staged(reply)
         if why is not None:
             return refused(why)
@@ -297,7 +312,7 @@ class Vault:
     def commit(self, lane: Lane, old: Sequence[str], before: Summary | None, reply: Reply) -> Summary:
         number = self.state.summaries + 1
         covers = (*(before.covers if before else ()), *old)
-        summary = Summary(f"note-{number}", reply.text, covers, 1 + (before.generation if before else 0))
+        summary = Summary(f"note-{number}", self.compose(reply, covers), covers, 1 + (before.generation if before else 0))
         window = [turn for turn in lane.window if turn not in old]
 
         def apply(short: bool) -> None:
@@ -312,6 +327,9 @@ class Vault:
         self.write("commit", apply)
         self.verify_commit(summary)
         return summary
+
+    def compose(self, reply: Reply, covers: Sequence[str]) -> str:
+        return noted(reply.text, len(covers))
 
     def left(self, lane: Lane, window: list[str], old: Sequence[str]) -> list[str]:
         """What stays in the window, turns that came in meanwhile included."""
@@ -368,7 +386,9 @@ class Vault:
         turn = self.state.cells.get(token)
         if turn is None:
             return self.outstanding(token)
-        return Answer(kind=AnswerKind.FOUND, text=whole(turn), data=turn.data, source=turn.id, evidence=True)
+        return Answer(
+            kind=AnswerKind.FOUND, text=whole(turn) or None, data=turn.data, source=turn.id, evidence=True
+        )
 
     def outstanding(self, token: str) -> Answer:
         held = token in self.state.spool
