@@ -202,8 +202,9 @@ class Vault:
     def compacting(self) -> Steps:
         with self.guard:
             lane_name, lane = self.lane_name, self.lane
-            texts = [lane.summary.text if lane.summary else "", *(whole(self.said(t)) for t in lane.window)]
-            if size(texts) <= limit(self.settings):
+            said = [self.said(turn) for turn in lane.window]
+            texts = [lane.summary.text if lane.summary else "", *map(whole, said)]
+            if size(texts) + sum(-(-len(turn.data or b"") // 4) for turn in said) <= limit(self.settings):
                 return nothing("the window is under its watermark")
             old = self.choose(lane)
             if not old:
@@ -312,7 +313,8 @@ class Vault:
     def commit(self, lane: Lane, old: Sequence[str], before: Summary | None, reply: Reply) -> Summary:
         number = self.state.summaries + 1
         covers = (*(before.covers if before else ()), *old)
-        summary = Summary(f"note-{number}", self.compose(reply, covers), covers, 1 + (before.generation if before else 0))
+        generation = 1 + (before.generation if before else 0)
+        summary = Summary(f"note-{number}", self.compose(reply, covers), covers, generation)
         window = [turn for turn in lane.window if turn not in old]
 
         def apply(short: bool) -> None:
@@ -386,9 +388,7 @@ class Vault:
         turn = self.state.cells.get(token)
         if turn is None:
             return self.outstanding(token)
-        return Answer(
-            kind=AnswerKind.FOUND, text=whole(turn) or None, data=turn.data, source=turn.id, evidence=True
-        )
+        return Answer(kind=AnswerKind.FOUND, text=whole(turn) or None, data=turn.data, source=turn.id, evidence=True)
 
     def outstanding(self, token: str) -> Answer:
         held = token in self.state.spool
