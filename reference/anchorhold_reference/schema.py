@@ -123,7 +123,7 @@ POSTGRES = """
 CREATE TABLE anchorhold (layout BIGINT NOT NULL);
 CREATE FUNCTION cold_never_changes() RETURNS trigger LANGUAGE plpgsql AS
 'BEGIN RAISE EXCEPTION ''entries of the cold store never change''; END';
-CREATE OR REPLACE TRIGGER cold_is_immutable BEFORE UPDATE ON cold FOR EACH ROW EXECUTE FUNCTION cold_never_changes();
+CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold FOR EACH ROW EXECUTE FUNCTION cold_never_changes();
 CREATE FUNCTION instr(bytea, bytea) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT position($2 in $1)';
 CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT strpos($1, $2)';
 """

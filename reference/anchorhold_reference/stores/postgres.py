@@ -21,7 +21,7 @@ from psycopg.pq import TransactionStatus
 
 from anchorhold_reference.errors import ClosedError, ForeignStoreError, LedgerError
 from anchorhold_reference.ledger import Dialect, Row
-from anchorhold_reference.schema import LAYOUT, POSTGRES, TABLES, statements
+from anchorhold_reference.schema import LAYOUT, POSTGRES, TABLES
 
 DIALECT = Dialect(name="postgresql", levelled="lower(encode({}, 'escape'))")
 SCHEMA = "anchorhold"
@@ -65,17 +65,20 @@ class PostgresLedger:
         for setting, value in (("lock_timeout", f"{int(wait * 1000)}ms"), ("search_path", f'"{self.schema}"')):
             self.one("SELECT set_config(?, ?, false)", (setting, value))
         if self.one("SHOW fsync") == ("off",):
-            raise ForeignStoreError(self.where, "this server runs with fsync=off, so nothing would be durable (CRA-3)")
+            raise ForeignStoreError(
+                self.where, "this server runs with fsync=off, so nothing would be durable (CRA-3)"
+            )
         if self.one("SHOW synchronous_commit") == ("off",):
             self.run("SET synchronous_commit = on")
         with self._transaction(
             f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({self._key('making the tables')})"
         ):
-            tables = {name for (name,) in self.all("SELECT tablename FROM pg_tables WHERE schemaname = ?", (self.schema,))}
+            tables = {
+                name for (name,) in self.all("SELECT tablename FROM pg_tables WHERE schemaname = ?", (self.schema,))
+            }
             if not tables:
                 self.run(f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"')
-                for statement in statements(tables_of_postgres()):
-                    self.run(statement)
+                self._plainly(tables_of_postgres())
                 self.run("INSERT INTO anchorhold (layout) VALUES (?)", (LAYOUT,))
             elif "anchorhold" not in tables:
                 raise ForeignStoreError(self.where, f"schema {self.schema!r} holds tables of another application")
@@ -171,10 +174,10 @@ class PostgresLedger:
             except psycopg.Error as error:
                 raise self._failed(error) from error
 
-    def _plainly(self, statements: str) -> None:
+    def _plainly(self, script: str) -> None:
         """Execute statements without parameters; several of them go to the server at once."""
         try:
-            self.connection.execute(statements.encode())
+            self.connection.execute(script.encode())
         except psycopg.Error as error:
             self._roll_back()
             raise self._failed(error) from error
