@@ -95,8 +95,11 @@ class _Seen:
 
 def _kept(reading: Reading, tally: Tally) -> None:
     first: dict[str, _Seen] = {}
+    homes = reading.homes
     for observation in reading.observations:
         for token in reading.issued:
+            if homes[token] != observation.session:
+                continue
             known = first.get(token)
             now = _content(observation.answers.get(token))
             if now is not None and known is None:
@@ -118,7 +121,7 @@ def _kept(reading: Reading, tally: Tally) -> None:
                     )
                 continue
             denied = _gone(reading, observation, token)
-            if denied is not None and observation.session == reading.header.settings.session:
+            if denied is not None:
                 tally.trigger()
                 tally.fail(
                     f"Entry {token} is answered with {denied} in place of its content; "
