@@ -12,10 +12,21 @@ from typing import Protocol, TypeAlias
 from anchorhold.compactor import Mechanism
 from anchorhold.history import Event, Header
 
-MEANS: Mapping[Mechanism, str] = MappingProxyType({Mechanism.CRASHES: "crash", Mechanism.STORE_FAULTS: "corrupt"})
+MEANS: Mapping[Mechanism, str] = MappingProxyType(
+    {
+        Mechanism.CRASHES: "crash",
+        Mechanism.STORE_FAULTS: "corrupt",
+        Mechanism.POWER_LOSS: "lose_power",
+        Mechanism.STORE_ERRORS: "fail_store",
+        Mechanism.WORKERS: "begin",
+        Mechanism.CLOCKS: "clock",
+        Mechanism.STATUS: "status",
+    }
+)
 """Mechanisms that are the suite's means to bring a situation about, and the operation that each takes.
 
-Every store can be damaged and every process can stop. Where an adapter does not offer the means the rule is not
+Every store can be damaged and fail, every process can stop, every clock can be wrong; and a compactor is lossless or
+it is not, whether or not it can be asked. Where an adapter does not offer the means the rule is not
 observable; it is vacuous only where the compactor has nothing that could be damaged or left half done.
 """
 

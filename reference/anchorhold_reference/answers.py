@@ -329,9 +329,8 @@ def _originals_with(
     # A first sieve in the database; what passes is read and looked at. Only ASCII can be levelled in case there.
     sieve, wanted = "instr(o.payload, ?2) > 0", encode_text(literal)
     if anywhere:
-        sieve = (
-            "instr(lower(CAST(o.payload AS TEXT)), lower(CAST(?2 AS TEXT))) > 0" if literal.isascii() else "?2 > ''"
-        )
+        levelled = ledger.dialect.levelled.format
+        sieve = f"instr({levelled('o.payload')}, {levelled('?2')}) > 0" if literal.isascii() else "?2 IS NOT NULL"
     spans = ledger.all(
         "SELECT p.span FROM pointer p JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "  # noqa: S608
         f"WHERE p.session = ?1 AND p.holding = 'committed' AND {sieve} ORDER BY p.span DESC",

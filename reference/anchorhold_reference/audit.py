@@ -62,6 +62,6 @@ def note_damage(session: Session, *, epoch: int, message: str, now: float) -> No
     """Remember that an original was found damaged: the store is not lossless from then on."""
     with session.ledger.transaction():
         session.ledger.run(
-            "INSERT OR IGNORE INTO damage (epoch, session, message, time) VALUES (?, ?, ?, ?)",
+            "INSERT INTO damage (epoch, session, message, time) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
             (epoch, session.id, message, now),
         )

@@ -6,7 +6,6 @@ process that dies before `commit` leaves the old state, after it the new one; `r
 either way (CRA-1).
 """
 
-import sqlite3
 import threading
 from collections.abc import Sequence
 
@@ -14,7 +13,7 @@ from anchorhold_reference import cold
 from anchorhold_reference.anchors import Pin, pinned
 from anchorhold_reference.codec import digest, shown
 from anchorhold_reference.decide import Assertion, Holding, Source, keeps, provenance_holds
-from anchorhold_reference.errors import AnchorholdError, StoreError
+from anchorhold_reference.errors import AnchorholdError, LedgerError, StoreError
 from anchorhold_reference.extract import mentions
 from anchorhold_reference.planning import Plan, make_plan, window_size
 from anchorhold_reference.recovery import release, undo, undo_own
@@ -145,7 +144,7 @@ class Compaction:
             self._point(summary)
             self.steps("commit")
             self._commit(summary)
-        except (Conflict, AnchorholdError, sqlite3.Error, OSError) as error:
+        except (Conflict, AnchorholdError, OSError) as error:
             if summary is not None:
                 undo(self.ledger, summary)
             kind = OutcomeKind.REFUSED if isinstance(error, Conflict) else OutcomeKind.FAILED
@@ -158,7 +157,7 @@ class Compaction:
         self.steps("release")
         try:
             release(self.ledger, summary)
-        except sqlite3.Error as error:
+        except LedgerError as error:
             late = f"sources not released yet: {error}"
         self.steps("acknowledge")
         return self._committed(plan, summary, late)
@@ -259,7 +258,7 @@ class Compaction:
 
     def _write_manifest(self, summary: int, entries: Sequence[Carried]) -> None:
         self.ledger.many(
-            "INSERT OR IGNORE INTO carries (summary, fact, speaker, said) VALUES (?, ?, ?, ?)",
+            "INSERT INTO carries (summary, fact, speaker, said) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
             [(summary, entry.fact, entry.speaker or "", entry.said) for entry in entries],
         )
 

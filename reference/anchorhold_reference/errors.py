@@ -52,3 +52,19 @@ class ForeignStoreError(AnchorholdError):
 
     def __init__(self, path: str, found: str) -> None:
         super().__init__(f"{path}: {found}; open another file, or one written by this version")
+
+
+class LedgerError(AnchorholdError):
+    """The database failed: full, locked for too long, gone, or damaged. What was not committed did not happen."""
+
+    def __init__(self, found: str, *, where: str) -> None:
+        super().__init__(
+            f"{where}: {found}; what was acknowledged before is untouched: see to the database and try again"
+        )
+
+
+class MissingExtraError(AnchorholdError):
+    """What was asked for needs a package that is not installed."""
+
+    def __init__(self, what: str, *, extra: str) -> None:
+        super().__init__(f"{what} needs more than the core installs: pip install 'anchorhold[{extra}]'")

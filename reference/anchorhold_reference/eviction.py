@@ -96,8 +96,8 @@ def tombstone(
                 return _no(f"turn {superseded_by!r}, named as superseder, is not anchored itself (MAN-4)")
         before = ledger.one("SELECT count(*) FROM tombstone WHERE session = ?", (session.id,))
         ledger.many(
-            "INSERT OR IGNORE INTO tombstone (span, fact, session, literal, decided_by, reason, time, superseder) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO tombstone (span, fact, session, literal, decided_by, reason, time, superseder) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             [(span, fact, session.id, literal, decided_by, reason, now, superseder) for fact in facts],
         )
         if ledger.one("SELECT count(*) FROM tombstone WHERE session = ?", (session.id,)) == before:

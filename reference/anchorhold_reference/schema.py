@@ -1,4 +1,11 @@
-"""The ledger's tables. Which rule each one serves stands beside it."""
+"""The ledger's tables. Which rule each one serves stands beside it.
+
+`TABLES` is written in SQLite's types and holds for both databases (`stores.postgres` names the types anew); what
+only one of them understands is in `SQLITE` and `POSTGRES`.
+"""
+
+import sqlite3
+from collections.abc import Iterator
 
 APPLICATION_ID = 0x416E6368
 """`Anch`: tells this file from anybody else's database."""
@@ -11,8 +18,8 @@ INSERT INTO counter VALUES ('epoch', 0), ('slot', 0);
 
 -- Everything below belongs to one session of one user, and is read through its id only (ISO-1).
 CREATE TABLE session (
-  id INTEGER PRIMARY KEY, user TEXT NOT NULL, name TEXT NOT NULL, branch TEXT NOT NULL,
-  compactions INTEGER NOT NULL DEFAULT 0, UNIQUE (user, name, branch)
+  id INTEGER PRIMARY KEY, "user" TEXT NOT NULL, name TEXT NOT NULL, branch TEXT NOT NULL,
+  compactions INTEGER NOT NULL DEFAULT 0, UNIQUE ("user", name, branch)
 );
 
 -- Raw spans (generation 0) and summaries. AUTOINCREMENT: an id is never used again, not even after a deletion.
@@ -88,8 +95,6 @@ CREATE TABLE cold (
   slot INTEGER PRIMARY KEY, epoch INTEGER NOT NULL UNIQUE, span INTEGER NOT NULL, payload BLOB NOT NULL
 );
 CREATE INDEX cold_span ON cold (span);
-CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold
-BEGIN SELECT RAISE(ABORT, 'entries of the cold store never change'); END;
 CREATE TABLE free_slot (slot INTEGER PRIMARY KEY);
 
 -- Every pointer that was ever issued and not undone: what is not here is foreign (EPO-2).
@@ -108,3 +113,28 @@ CREATE TABLE audit (
   passed INTEGER NOT NULL, message TEXT NOT NULL, time REAL NOT NULL
 );
 """
+
+SQLITE = """
+CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold
+BEGIN SELECT RAISE(ABORT, 'entries of the cold store never change'); END;
+"""
+
+POSTGRES = """
+CREATE TABLE anchorhold (layout BIGINT NOT NULL);
+CREATE FUNCTION cold_never_changes() RETURNS trigger LANGUAGE plpgsql AS
+'BEGIN RAISE EXCEPTION ''entries of the cold store never change''; END';
+CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold FOR EACH ROW EXECUTE FUNCTION cold_never_changes();
+CREATE FUNCTION instr(bytea, bytea) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT position($2 in $1)';
+CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT strpos($1, $2)';
+"""
+
+
+def statements(script: str) -> Iterator[str]:
+    """The statements of a script, one at a time: run as a whole, a script would end the transaction that it is to
+    be part of."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""

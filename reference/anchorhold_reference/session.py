@@ -1,6 +1,5 @@
 """One session's part of the ledger: its window, its spans, its facts. Reads and single writes, no decisions."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -8,7 +7,7 @@ from anchorhold_reference.codec import decode, digest, encode
 from anchorhold_reference.errors import TurnConflictError
 from anchorhold_reference.extract import Mention, facts_of
 from anchorhold_reference.extract.slots import name
-from anchorhold_reference.ledger import Ledger
+from anchorhold_reference.ledger import Ledger, marks
 from anchorhold_spec.vocabulary import Turn
 
 
@@ -43,9 +42,12 @@ class Session:
         """Find the session, or begin it."""
         self.ledger = ledger
         with ledger.transaction():
-            ledger.run("INSERT OR IGNORE INTO session (user, name, branch) VALUES (?, ?, ?)", (user, name, branch))
+            ledger.run(
+                'INSERT INTO session ("user", name, branch) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+                (user, name, branch),
+            )
             (self.id,) = ledger.one(
-                "SELECT id FROM session WHERE user = ? AND name = ? AND branch = ?", (user, name, branch)
+                'SELECT id FROM session WHERE "user" = ? AND name = ? AND branch = ?', (user, name, branch)
             )
         self._facts: dict[int, list[Mention]] = {}
 
@@ -66,8 +68,9 @@ class Session:
                     raise TurnConflictError(turn.id)
                 return int(known[0])
             carrier = ledger.insert(
+                # Above every position there is, and never above its own id.
                 "INSERT INTO carrier (session, position, generation, state) "
-                "VALUES (?, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'carrier'), 0) + 1, 0, 'live')",
+                "VALUES (?, coalesce((SELECT max(id) FROM carrier), 0) + 1, 0, 'live')",
                 (self.id,),
             )
             ledger.run(
@@ -109,9 +112,10 @@ class Session:
     def under(self, summaries: Sequence[int]) -> list[tuple[int, str, str]]:
         """Span, turn id and speaker of everything that these live summaries stand for, in order."""
         return self.ledger.all(
-            "SELECT t.carrier, t.id, t.speaker FROM json_each(?) w JOIN carrier l ON l.top = w.value "
-            "JOIN carrier c ON c.leaf = l.id JOIN turn t ON t.carrier = c.id ORDER BY c.position",
-            (json.dumps(list(summaries)),),
+            "SELECT t.carrier, t.id, t.speaker FROM carrier l "  # noqa: S608 - question marks
+            "JOIN carrier c ON c.leaf = l.id JOIN turn t ON t.carrier = c.id "
+            f"WHERE l.top IN ({marks(summaries)}) ORDER BY c.position",
+            summaries,
         )
 
     def summary_over(self, span: int) -> tuple[int, int | None] | None:
@@ -143,8 +147,8 @@ class Session:
     def intern(self, mentions: Sequence[Mention]) -> list[int]:
         """Ids of these facts, made where they are new. Inside a transaction."""
         self.ledger.many(
-            "INSERT OR IGNORE INTO fact (session, key, kind, literal, value, negated, hedged, subject, attribute, "
-            "subject_name, attribute_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO fact (session, key, kind, literal, value, negated, hedged, subject, attribute, "
+            "subject_name, attribute_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             [
                 (
                     self.id,
@@ -176,7 +180,7 @@ class Session:
             return
         facts = self.intern(mentions)
         self.ledger.many(
-            "INSERT OR IGNORE INTO assertion (span, fact, said) VALUES (?, ?, ?)",
+            "INSERT INTO assertion (span, fact, said) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             [(span, fact, m.said) for fact, m in zip(facts, mentions, strict=True)],
         )
         self.ledger.run("UPDATE turn SET read = 1 WHERE carrier = ?", (span,))

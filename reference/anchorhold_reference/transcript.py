@@ -12,10 +12,10 @@ from anchorhold_reference.codec import shown
 from anchorhold_reference.compaction import Compaction
 from anchorhold_reference.errors import MismatchError, UnknownCarrierError
 from anchorhold_reference.extract.facts import UnreadableError
-from anchorhold_reference.ledger import Ledger
 from anchorhold_reference.recovery import recover
 from anchorhold_reference.session import Session, carrier_id
 from anchorhold_reference.status import status
+from anchorhold_reference.stores.opening import open_ledger
 from anchorhold_reference.values import (
     Clock,
     CountTokens,
@@ -48,7 +48,7 @@ class Transcript:
 
     def __init__(
         self,
-        path: Path,
+        path: str | Path,
         *,
         session: str,
         user: str,
@@ -85,12 +85,13 @@ class Transcript:
     ) -> Self:
         """Open a session of the database at `path`, making either where it does not exist, and recover it (CRA-2).
 
+        `path` is a file for SQLite, or `postgresql://user@host/database` (`?schema=` says where its tables stand).
         `summarise` writes the summaries; `count` gives a text's size in tokens; `steps` is called before each durable
         step of a compaction; `clock` gives seconds since the epoch. Sessions are told apart by user, session and
         branch. Raises `ForeignStoreError` where the file is something else.
         """
         return cls(
-            Path(path),
+            path,
             session=session,
             user=user,
             branch=branch,
@@ -103,7 +104,7 @@ class Transcript:
 
     def _start(self) -> None:
         user, name, branch = self._identity
-        self._ledger = Ledger(self._path)
+        self._ledger = open_ledger(self._path, scope=f"{user}\0{name}")
         self._session = Session(self._ledger, user=user, name=name, branch=branch)
         recover(self._ledger, self._session.id)
         self._compaction = Compaction(
@@ -200,10 +201,10 @@ class Transcript:
             if one is None:
                 raise UnknownCarrierError(carrier)
             if one.turn is None:
-                return [
+                found = [
                     Entry(literal=literal, source=turn, kind=kind, subject=subject, attribute=attribute)
                     for literal, turn, kind, subject, attribute in self._ledger.all(
-                        "SELECT DISTINCT f.literal, t.id, f.kind, f.subject, f.attribute FROM carries k "
+                        "SELECT f.literal, t.id, f.kind, f.subject, f.attribute FROM carries k "
                         "JOIN fact f ON f.id = k.fact "
                         "JOIN carrier l ON l.top = k.summary JOIN carrier c ON c.leaf = l.id "
                         "JOIN assertion a ON a.span = c.id AND a.fact = k.fact JOIN turn t ON t.carrier = c.id "
@@ -211,13 +212,14 @@ class Transcript:
                         (one.carrier,),
                     )
                 ]
+                return list(dict.fromkeys(found))
             try:
-                found = self._session.read(one)
+                read = self._session.read(one)
             except UnreadableError:
                 return []
             return [
                 Entry(literal=m.literal, source=one.turn.id, kind=m.kind, subject=m.subject, attribute=m.attribute)
-                for m in found
+                for m in read
             ]
 
     # -- originals --

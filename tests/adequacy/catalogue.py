@@ -105,7 +105,7 @@ from anchorhold.check import judge, mechanisms_of
 from anchorhold.checkers import CHECKERS
 from anchorhold.load import load
 from anchorhold.planting import Planter
-from anchorhold.run import play
+from anchorhold.run import means_of, play
 from anchorhold.scenarios import ASKED_FOR, Effort, Plan, Scenario, scenarios
 from anchorhold.verdict import Failure, History, Verdict, decide
 
@@ -255,7 +255,7 @@ def histories(
             scenarios(
                 effort=Effort.QUICK,
                 seed=seed,
-                operations=description.operations,
+                means=means_of(description),
                 points=description.crash_points,
             )
         )

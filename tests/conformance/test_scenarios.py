@@ -184,8 +184,8 @@ def test_every_bad_reply_is_followed_by_a_good_one() -> None:
 
 
 def test_scenarios_that_a_compactor_cannot_play_are_left_out_and_each_crash_point_has_one() -> None:
-    few = {s.name for s, _ in scenarios(effort=Effort.STANDARD, seed=0, operations=frozenset(), points=())}
-    every = {s.name for s, _ in scenarios(effort=Effort.STANDARD, seed=0, operations=EVERY, points=("a", "b"))}
+    few = {s.name for s, _ in scenarios(effort=Effort.STANDARD, seed=0, means=frozenset(), points=())}
+    every = {s.name for s, _ in scenarios(effort=Effort.STANDARD, seed=0, means=EVERY, points=("a", "b"))}
 
     assert "last-carrier" not in few
     assert {"last-carrier", "crash-a", "crash-b"} <= every
@@ -193,7 +193,7 @@ def test_scenarios_that_a_compactor_cannot_play_are_left_out_and_each_crash_poin
 
 def test_more_effort_plays_more_and_another_seed_plants_other_facts() -> None:
     def seeds(effort: Effort, seed: int) -> list[str]:
-        return [s for _, s in scenarios(effort=effort, seed=seed, operations=EVERY, points=())]
+        return [s for _, s in scenarios(effort=effort, seed=seed, means=EVERY, points=())]
 
     assert set(seeds(Effort.QUICK, 0)) < set(seeds(Effort.STANDARD, 0)) < set(seeds(Effort.THOROUGH, 0))
     assert not set(seeds(Effort.QUICK, 0)) & set(seeds(Effort.QUICK, 1))

@@ -11,7 +11,9 @@ from anchorhold.history import EventType
 from anchorhold.size import CHARACTERS_A_TOKEN, high_water, turn_size, window_size
 from anchorhold_spec.vocabulary import Item, OutcomeKind
 
-FAULTS = frozenset({"corrupt", "crash", "expire", "evict", "tombstone"})
+FAULTS = frozenset(
+    {"corrupt", "crash", "expire", "evict", "tombstone", "clock", "lose_power", "fail_store", "hold_copies"}
+)
 """After these a store is no longer simply healthy, and what they left behind may hold a compaction up."""
 TRIES = 3
 """Compactions in a row that were committed, after which a window is to be under its watermark."""
@@ -62,7 +64,7 @@ def _asked(stretch: Stretch | None) -> bool:
     return stretch is not None and bool(stretch.of("compact"))
 
 
-def _held_up(reading: Reading, stretch: Stretch, compact: Operation) -> str | None:
+def held_up(reading: Reading, stretch: Stretch, compact: Operation) -> str | None:
     """What really holds a window up, in words. An end over the watermark is then no failure, and no success."""
     answered = {said.turn.result_of for said in reading.present(stretch.after)}
     left = [
@@ -136,9 +138,9 @@ def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
         over = f"The window holds {size:g} {unit}, its watermark is {limit:g}, and compaction brings it no lower"
         if limit is None:
             over = f"{len(stretch.after.raw)} turns stand in the window, and compaction brings it no lower any more"
-        held_up = _held_up(reading, stretch, compact)
-        if held_up is not None:
-            tally.note(held_up)
+        holding = held_up(reading, stretch, compact)
+        if holding is not None:
+            tally.note(holding)
         elif compact.committed and tries < TRIES:
             tally.note("some windows were still shrinking when the scenario went on")
         elif limit is not None or (replaced and not compact.committed):

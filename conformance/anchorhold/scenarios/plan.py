@@ -88,9 +88,9 @@ class Scenario:
     """Ids of the rules."""
     build: Callable[[Plan], tuple[AnyStep, ...]]
     needs: frozenset[str] = field(default_factory=frozenset)
-    """Operations without which it would show nothing."""
+    """Means without which it would show nothing: operations, and `concurrency` (`anchorhold.run.means_of`)."""
     settings: Settings = ASKED_FOR
-    """What the session is opened with."""
+    """What its session is opened with."""
 
     def workload(self, plan: Plan) -> Workload:
         """Write the workload."""
