@@ -23,6 +23,7 @@ from anchorhold_reference.session import UNDER, Session, carrier_id
 from anchorhold_reference.status import accepted, causes, note, status
 from anchorhold_reference.stores.opening import open_ledger
 from anchorhold_reference.stores.outer import ColdStore
+from anchorhold_reference.stores.sqlite import SqliteFile
 from anchorhold_reference.values import (
     Audit,
     Clock,
@@ -59,7 +60,7 @@ class Transcript:
 
     def __init__(
         self,
-        path: str | Path,
+        path: str | Path | SqliteFile,
         *,
         cold_store: str | Path | ColdStore | None,
         session: str,
@@ -88,7 +89,7 @@ class Transcript:
     @classmethod
     def open(
         cls,
-        path: str | Path,
+        path: str | Path | SqliteFile,
         *,
         summarise: Summarise,
         session: str = "default",
