@@ -8,9 +8,11 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -119,15 +121,18 @@ class _Outcome:
         )
 
 
-PARTS = ("proofs", "small sizes")
-"""Of a report: they take about as long, and are worked on side by side."""
+PARTS = ("proofs", "vacuity", "guards")
+"""Of a report, in its order. They are worked on side by side."""
+
+LONGEST_FIRST = ("guards", "proofs", "vacuity")
+"""So that no processor is left with the longest alone at the end."""
 
 
 def _verify(
     name: str, part: str, switches: Mapping[str, str], timeout: float, say: Callable[[str], None] = lambda _: None
 ) -> _Outcome:
     from anchorhold_spec.prove import as_json as document
-    from anchorhold_spec.prove import verify_proofs, verify_small_sizes
+    from anchorhold_spec.prove import verify_guards, verify_proofs, verify_vacuity
 
     def progress(what: str) -> None:
         say(f"{name}: {what}")
@@ -135,8 +140,10 @@ def _verify(
     machine = registry.load(name).with_switches(**switches)
     if part == "proofs":
         report = verify_proofs(machine, timeout=timeout, progress=progress)
+    elif part == "vacuity":
+        report = verify_vacuity(machine, progress=progress)
     else:
-        report = verify_small_sizes(machine, progress=progress)
+        report = verify_guards(machine, progress=progress)
     rows: Any = document([report], seconds=0)
     good = sum(each.result == "proved" for each in report.obligations)
     justified = sum(guard.justified for guard in report.guards)
@@ -165,8 +172,7 @@ def _verify_all(
     processes = os.cpu_count() or 1
     if processes == 1:
         for name in names:
-            first, second = (_verify(name, part, switches, timeout, say) for part in PARTS)
-            yield first + second
+            yield _together(_verify(name, part, switches, timeout, say) for part in PARTS)
         return
     # Not forked: Z3's threads and locks do not survive it.
     with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
@@ -174,12 +180,15 @@ def _verify_all(
         waiting = {
             (name, part): pool.submit(_verify, name, part, switches, timeout)
             for name in heavy_first
-            for part in PARTS
+            for part in LONGEST_FIRST
         }
         for name in names:
             say(name)
-            first, second = (waiting[name, part].result() for part in PARTS)
-            yield first + second
+            yield _together(waiting[name, part].result() for part in PARTS)
+
+
+def _together(parts: Iterable[_Outcome]) -> _Outcome:
+    return reduce(add, parts)
 
 
 def _weight(machine: Machine) -> int:
