@@ -22,6 +22,7 @@ from anchorhold_reference.recovery import recover
 from anchorhold_reference.session import UNDER, Session, carrier_id
 from anchorhold_reference.status import accepted, causes, note, status
 from anchorhold_reference.stores.opening import open_ledger
+from anchorhold_reference.stores.outer import ColdStore
 from anchorhold_reference.values import (
     Audit,
     Clock,
@@ -60,6 +61,7 @@ class Transcript:
         self,
         path: str | Path,
         *,
+        cold_store: str | Path | ColdStore | None,
         session: str,
         user: str,
         branch: str,
@@ -72,6 +74,7 @@ class Transcript:
     ) -> None:
         """Use `open`, which has the defaults."""
         self._path = path
+        self._cold_store = cold_store
         self._identity = (user, session, branch)
         self._settings = settings
         self._summarise = summarise
@@ -91,6 +94,7 @@ class Transcript:
         session: str = "default",
         user: str = "default",
         branch: str = "main",
+        cold_store: str | Path | ColdStore | None = None,
         settings: Settings | None = None,
         count: CountTokens = four_characters,
         steps: StepHook = no_steps,
@@ -100,6 +104,8 @@ class Transcript:
         """Open a session of the database at `path`, making either where it does not exist, and recover it (CRA-2).
 
         `path` is a file for SQLite, or `postgresql://user@host/database` (`?schema=` says where its tables stand).
+        `cold_store` says where originals go that leave the window: into the ledger where it is not given, else into a
+        directory, or `s3://bucket/prefix` or another URL of an object store.
         `summarise` writes the summaries; `count` gives a text's size in tokens; `steps` is called before each durable
         step of a compaction; `clock` gives seconds since the epoch, for records; `uptime` is what lifetimes are
         measured with. Sessions are told apart by user, session and branch; begin a branch with `fork`. Raises
@@ -107,6 +113,7 @@ class Transcript:
         """
         return cls(
             path,
+            cold_store=cold_store,
             session=session,
             user=user,
             branch=branch,
@@ -120,7 +127,7 @@ class Transcript:
 
     def _start(self) -> None:
         user, name, branch = self._identity
-        self._ledger = open_ledger(self._path, scope=f"{user}\0{name}")
+        self._ledger = open_ledger(self._path, scope=f"{user}\0{name}", cold_store=self._cold_store)
         self._session = Session(self._ledger, user=user, name=name, branch=branch)
         recover(self._ledger, self._session.id)
         erasure.sweep(self._ledger)
@@ -148,6 +155,7 @@ class Transcript:
     def close(self) -> None:
         """Let go of the database. May be called again."""
         self._copier.close()
+        self._compaction.close()
         self._ledger.close()
 
     def reopen(self) -> None:
@@ -207,6 +215,7 @@ class Transcript:
         user, name, _ = self._identity
         return Transcript(
             self._path,
+            cold_store=self._cold_store,
             session=name,
             user=user,
             branch=branch,
@@ -231,7 +240,9 @@ class Transcript:
         if swept:
             return outcome
         return replace(
-            outcome, pending=True, reason="erased; another connection keeps the log from being emptied yet"
+            outcome,
+            pending=True,
+            reason="erased; a later call empties the log, which another connection reads yet, or the cold store",
         )
 
     def _copies_outstanding(self) -> None:
@@ -474,4 +485,5 @@ class Transcript:
 
     def files(self) -> list[Path]:
         """Every file that holds state of the store or lies beside it."""
-        return self._ledger.files()
+        outer = self._ledger.outer
+        return [*self._ledger.files(), *(() if outer is None else outer.files())]
