@@ -1,6 +1,7 @@
 """Which ledger and which cold store a path or URL means."""
 
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from anchorhold_reference.errors import MissingExtraError
@@ -8,6 +9,13 @@ from anchorhold_reference.ledger import Ledger
 from anchorhold_reference.stores.directory import DirectoryStore
 from anchorhold_reference.stores.outer import ColdStore
 from anchorhold_reference.stores.sqlite import SqliteLedger
+
+
+class OpenLedger(Protocol):
+    """Opens a ledger: what `open_ledger` does, for who wants to have it opened otherwise."""
+
+    def __call__(self, where: str | Path, *, scope: str) -> Ledger:
+        """See `open_ledger`."""
 
 
 def open_ledger(where: str | Path, *, scope: str) -> Ledger:
