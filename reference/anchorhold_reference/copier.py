@@ -34,7 +34,7 @@ class Copier:
         self.ledger = session.ledger
         self._copies = copies
         self._hook = steps
-        self._held = False
+        self._held = copies is Copies.HELD
         self._closed = False
         self._wake = threading.Condition()
         self._asked = False

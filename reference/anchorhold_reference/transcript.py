@@ -21,7 +21,7 @@ from anchorhold_reference.provenance import is_pending, pointers, ratios
 from anchorhold_reference.recovery import recover
 from anchorhold_reference.session import UNDER, Session, carrier_id
 from anchorhold_reference.status import accepted, causes, note, status
-from anchorhold_reference.stores.opening import open_ledger
+from anchorhold_reference.stores.opening import OpenLedger, open_ledger
 from anchorhold_reference.stores.outer import ColdStore
 from anchorhold_reference.stores.sqlite import SqliteFile
 from anchorhold_reference.values import (
@@ -72,6 +72,7 @@ class Transcript:
         steps: StepHook,
         clock: Clock,
         uptime: Uptime,
+        ledger: OpenLedger,
     ) -> None:
         """Use `open`, which has the defaults."""
         self._path = path
@@ -83,6 +84,7 @@ class Transcript:
         self._steps = steps
         self._clock = clock
         self._uptime = uptime
+        self._open_ledger = ledger
         self._used: dict[int, tuple[str, float]] = {}
         self._start()
 
@@ -101,6 +103,7 @@ class Transcript:
         steps: StepHook = no_steps,
         clock: Clock = time.time,
         uptime: Uptime = uptime,
+        ledger: OpenLedger = open_ledger,
     ) -> Self:
         """Open a session of the database at `path`, making either where it does not exist, and recover it (CRA-2).
 
@@ -109,8 +112,8 @@ class Transcript:
         directory, or `s3://bucket/prefix` or another URL of an object store.
         `summarise` writes the summaries; `count` gives a text's size in tokens; `steps` is called before each durable
         step of a compaction; `clock` gives seconds since the epoch, for records; `uptime` is what lifetimes are
-        measured with. Sessions are told apart by user, session and branch; begin a branch with `fork`. Raises
-        `ForeignStoreError` where the file is something else.
+        measured with; `ledger` opens the database. Sessions are told apart by user, session and branch; begin a
+        branch with `fork`. Raises `ForeignStoreError` where the file is something else.
         """
         return cls(
             path,
@@ -124,11 +127,12 @@ class Transcript:
             steps=steps,
             clock=clock,
             uptime=uptime,
+            ledger=ledger,
         )
 
     def _start(self) -> None:
         user, name, branch = self._identity
-        self._ledger = open_ledger(self._path, scope=f"{user}\0{name}", cold_store=self._cold_store)
+        self._ledger = self._open_ledger(self._path, scope=f"{user}\0{name}", cold_store=self._cold_store)
         self._session = Session(self._ledger, user=user, name=name, branch=branch)
         recover(self._ledger, self._session.id)
         erasure.sweep(self._ledger)
@@ -226,6 +230,7 @@ class Transcript:
             steps=self._steps,
             clock=self._clock,
             uptime=self._uptime,
+            ledger=self._open_ledger,
         )
 
     def forget(self, turn: str) -> Outcome:

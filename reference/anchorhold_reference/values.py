@@ -26,6 +26,8 @@ class Copies(StrEnum):
     """A summary commits when the copies have landed."""
     AFTER_COMMIT = "after-commit"
     """A summary commits as `pending`; a thread copies, and the sources are held until it has (PTR-5)."""
+    HELD = "held"
+    """As before, and no copy is made until the hold is lifted: the cold store is being seen to."""
 
 
 def four_characters(text: str) -> int:
@@ -94,6 +96,14 @@ class Settings:
             raise ValueError(f"horizon is {self.horizon}; give 0 or more seconds, or None for the session's end")
         if self.lifetime is not None and self.lifetime < 0:
             raise ValueError(f"lifetime is {self.lifetime}; give 0 or more seconds, or None for no lifetime")
+
+    @property
+    def kept_for(self) -> float | None:
+        """Seconds for which originals are kept in any case: the lifetime, and never less than the horizon. None: as
+        long as the session lives."""
+        if self.lifetime is None or self.horizon is None:
+            return None
+        return max(self.lifetime, self.horizon)
 
     @property
     def high_water(self) -> int | None:

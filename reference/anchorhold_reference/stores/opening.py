@@ -1,6 +1,7 @@
 """Which ledger and which cold store a path or URL means."""
 
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from anchorhold_reference import cold
@@ -9,6 +10,15 @@ from anchorhold_reference.ledger import Ledger
 from anchorhold_reference.stores.directory import DirectoryStore
 from anchorhold_reference.stores.outer import ColdStore
 from anchorhold_reference.stores.sqlite import SqliteFile, SqliteLedger
+
+
+class OpenLedger(Protocol):
+    """Opens a ledger: what `open_ledger` does, for who wants to have it opened otherwise."""
+
+    def __call__(
+        self, where: str | Path | SqliteFile, *, scope: str, cold_store: str | Path | ColdStore | None = None
+    ) -> Ledger:
+        """See `open_ledger`."""
 
 
 def open_ledger(
