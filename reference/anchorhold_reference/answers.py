@@ -7,9 +7,9 @@ summary's text alone, unsupported by any turn, is never content.
 
 from dataclasses import dataclass
 
-from anchorhold_reference import cold
+from anchorhold_reference import cold, index
 from anchorhold_reference.anchors import anchors_of
-from anchorhold_reference.codec import encode_text, shown
+from anchorhold_reference.codec import shown
 from anchorhold_reference.decide import Holding, Statement, current, resolution
 from anchorhold_reference.errors import MismatchError, StoreError
 from anchorhold_reference.extract import stands_in
@@ -263,23 +263,9 @@ def search(session: Session, literal: str) -> Answer:
         found, faults = _originals_with(session, live, literal)
         if found is not None:
             return found
-        for summary, said, turn in ledger.all(
-            "SELECT k.summary, k.said, t.id FROM carrier s JOIN carries k ON k.summary = s.id "
-            "JOIN carrier l ON l.top = s.id JOIN carrier c ON c.leaf = l.id "
-            "JOIN assertion a ON a.span = c.id AND a.fact = k.fact JOIN turn t ON t.carrier = c.id "
-            "WHERE s.session = ?1 AND s.state = 'live' AND instr(k.said, ?2) > 0 "
-            "AND NOT EXISTS (SELECT 1 FROM tombstone x WHERE x.span = a.span AND x.fact = a.fact)",
-            (session.id, literal),
-        ):
-            if stands_in(said, literal) >= 0:
-                return Answer(
-                    kind=AnswerKind.FOUND,
-                    text=said,
-                    value=literal,
-                    carrier=carrier_id(summary, 1),
-                    source=turn,
-                    evidence=False,
-                )
+        repeated = _repeated(session, literal)
+        if repeated is not None:
+            return repeated
         dropped = ledger.first(
             "SELECT x.reason, t.id FROM tombstone x JOIN turn t ON t.carrier = x.span JOIN fact f ON f.id = x.fact "
             "WHERE x.session = ? AND (x.literal = ? OR f.literal = ?) ORDER BY x.time DESC",
@@ -306,39 +292,71 @@ def search(session: Session, literal: str) -> Answer:
     return Answer(kind=AnswerKind.ABSENT, reason="no turn of this session says it; all were searched")
 
 
+def _repeated(session: Session, literal: str) -> Answer | None:
+    """A statement of a live summary's manifest in which a literal stands, with a turn that supports it.
+
+    The manifests of the live summaries are all that is read, so this costs what the window holds.
+    """
+    ledger = session.ledger
+    for summary, fact, said in ledger.all(
+        "SELECT k.summary, k.fact, k.said FROM carrier s JOIN carries k ON k.summary = s.id "
+        "WHERE s.session = ?1 AND s.state = 'live' AND s.generation > 0 AND instr(k.said, ?2) > 0",
+        (session.id, literal),
+    ):
+        if stands_in(said, literal) < 0:
+            continue
+        supported = ledger.first(
+            "SELECT t.id FROM assertion a JOIN carrier c ON c.id = a.span JOIN carrier l ON l.id = c.leaf "
+            "JOIN turn t ON t.carrier = a.span WHERE a.fact = ? AND l.top = ? "
+            "AND NOT EXISTS (SELECT 1 FROM tombstone x WHERE x.span = a.span AND x.fact = a.fact) LIMIT 1",
+            (fact, summary),
+        )
+        if supported is not None:
+            return Answer(
+                kind=AnswerKind.FOUND,
+                text=said,
+                value=literal,
+                carrier=carrier_id(summary, 1),
+                source=supported[0],
+                evidence=False,
+            )
+    return None
+
+
 def _originals_with(
     session: Session, live: list[Live], literal: str, *, anywhere: bool = False
 ) -> tuple[Answer | None, list[str]]:
     """The newest original in which a literal stands, and what could not be searched.
 
-    `anywhere` levels case and looks for any mention, for the question whether something was spoken of at all.
+    `anywhere` levels case and lets the last word be the beginning of a longer one, for the question whether
+    something was spoken of at all.
     """
     ledger = session.ledger
     dropped = {
         int(span)
         for (span,) in ledger.all(
-            "SELECT x.span FROM tombstone x JOIN fact f ON f.id = x.fact "
-            "WHERE x.session = ? AND (x.literal = ? OR f.literal = ?)",
-            (session.id, literal, literal),
+            "SELECT span FROM tombstone WHERE session = ?1 AND literal = ?2 UNION "
+            "SELECT x.span FROM fact f JOIN tombstone x ON x.fact = f.id WHERE f.session = ?1 AND f.literal = ?2",
+            (session.id, literal),
         )
     }
     faults: list[str] = []
     for one in reversed(live):
         if one.turn is not None and one.carrier not in dropped and _says(one.turn, literal, anywhere=anywhere):
             return _original(one.turn, carrier=one.id, value=literal), faults
-    # A first sieve in the database; what passes is read and looked at. Only ASCII can be levelled in case there.
-    sieve, wanted = "instr(o.payload, ?2) > 0", encode_text(literal)
-    if anywhere:
-        levelled = ledger.dialect.levelled.format
-        sieve = f"instr({levelled('o.payload')}, {levelled('?2')}) > 0" if literal.isascii() else "?2 IS NOT NULL"
-    spans = ledger.all(
-        "SELECT p.span FROM pointer p JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "  # noqa: S608
-        f"WHERE p.session = ?1 AND p.holding = 'committed' AND {sieve} ORDER BY p.span DESC",
-        (session.id, wanted),
-    )
-    for (span,) in spans:
+    spans = index.candidates(ledger, session.id, literal, begun=anywhere)
+    if spans is None:
+        # Nothing but punctuation: no index has it, so each original is read.
+        spans = iter(_every_original(session))
+    else:
+        lacking = index.missing(ledger, session.id)
+        if lacking:
+            faults.append(f"{lacking} originals are not in the full-text index yet (REC-4)")
+    for span in spans:
+        if span in dropped:
+            continue
         issued = cold.pointer_to(ledger, span)
-        if issued is None or span in dropped:
+        if issued is None:
             continue
         try:
             turn = cold.fetch(ledger, issued)
@@ -347,9 +365,24 @@ def _originals_with(
             continue
         if _says(turn, literal, anywhere=anywhere):
             return _original(turn, carrier=issued.address.key, value=literal), faults
+    (damaged,) = ledger.one("SELECT count(*) FROM damage WHERE session = ?", (session.id,))
+    if damaged and not faults:
+        faults.append(f"{damaged} originals were found damaged (RET-3)")
     return None, faults
+
+
+def _every_original(session: Session) -> list[int]:
+    return [
+        int(span)
+        for (span,) in session.ledger.all(
+            "SELECT span FROM pointer WHERE session = ? AND holding = 'committed' ORDER BY span DESC", (session.id,)
+        )
+    ]
 
 
 def _says(turn: Turn, literal: str, *, anywhere: bool) -> bool:
     text = shown(turn) or ""
-    return literal.casefold() in text.casefold() if anywhere else stands_in(text, literal) >= 0
+    if not anywhere:
+        return stands_in(text, literal) >= 0
+    spoken, words = index.words_of(text), index.words_of(literal)
+    return literal.casefold() in text.casefold() and (not words or any(w.startswith(words[-1]) for w in spoken))

@@ -9,9 +9,9 @@ either way (CRA-1).
 import threading
 from collections.abc import Sequence
 
-from anchorhold_reference import cold
+from anchorhold_reference import cold, index
 from anchorhold_reference.anchors import Pin, pinned
-from anchorhold_reference.codec import digest, shown
+from anchorhold_reference.codec import decode, digest, shown
 from anchorhold_reference.decide import Assertion, Holding, Source, keeps, provenance_holds
 from anchorhold_reference.errors import AnchorholdError, LedgerError, StoreError
 from anchorhold_reference.extract import mentions
@@ -300,13 +300,11 @@ class Compaction:
         ledger = self.ledger
         with ledger.transaction():
             self._still_staged(summary)
-            raw = [
-                (int(span), str(turn))
-                for span, turn in ledger.all(
-                    "SELECT c.id, t.id FROM carrier c JOIN turn t ON t.carrier = c.id WHERE c.claimed = ?", (summary,)
-                )
-            ]
-            for span, turn in raw:
+            raw = ledger.all(
+                "SELECT c.id, t.id, t.payload FROM carrier c JOIN turn t ON t.carrier = c.id WHERE c.claimed = ?",
+                (summary,),
+            )
+            for span, turn, _ in raw:
                 source = self._source(span)
                 if not provenance_holds(source):
                     raise StoreError(
@@ -326,7 +324,8 @@ class Compaction:
                 (summary, summary),
             )
             ledger.run("UPDATE carrier SET state = 'live', top = id WHERE id = ?", (summary,))
-            ledger.many("UPDATE pointer SET holding = 'committed' WHERE span = ?", [(span,) for span, _ in raw])
+            ledger.many("UPDATE pointer SET holding = 'committed' WHERE span = ?", [(span,) for span, _, _ in raw])
+            index.add(ledger, [(span, shown(decode(bytes(payload))) or "") for span, _, payload in raw])
             ledger.run("UPDATE session SET compactions = compactions + 1 WHERE id = ?", (self.session.id,))
 
     def _source(self, span: int) -> Source:

@@ -88,7 +88,8 @@ CREATE TABLE tombstone (
   literal TEXT NOT NULL, decided_by TEXT NOT NULL, reason TEXT NOT NULL, time REAL NOT NULL, superseder INTEGER,
   PRIMARY KEY (span, fact)
 ) WITHOUT ROWID;
-CREATE INDEX tombstone_session ON tombstone (session);
+CREATE INDEX tombstone_session ON tombstone (session, literal);
+CREATE INDEX tombstone_fact ON tombstone (fact);
 
 -- The cold store. Entries never change; a slot that was emptied is used again, at another epoch (EPO-1).
 CREATE TABLE cold (
@@ -101,26 +102,34 @@ CREATE TABLE free_slot (slot INTEGER PRIMARY KEY);
 CREATE TABLE pointer (
   epoch INTEGER PRIMARY KEY, slot INTEGER NOT NULL, issuer BLOB NOT NULL, digest BLOB NOT NULL,
   session INTEGER NOT NULL, span INTEGER NOT NULL,
-  holding TEXT NOT NULL CHECK (holding IN ('staged', 'committed', 'gone')), time REAL NOT NULL
+  holding TEXT NOT NULL CHECK (holding IN ('staged', 'committed', 'gone')), time REAL NOT NULL,
+  indexed INTEGER NOT NULL DEFAULT 0  -- its words are in the full-text index (REC-4)
 );
 CREATE UNIQUE INDEX pointer_span ON pointer (span);
 CREATE INDEX pointer_session ON pointer (session, holding);
+CREATE INDEX pointer_unindexed ON pointer (session) WHERE indexed = 0 AND holding = 'committed';
 
 -- Originals found damaged, and audits (RET-1, RET-2).
 CREATE TABLE damage (epoch INTEGER PRIMARY KEY, session INTEGER NOT NULL, message TEXT NOT NULL, time REAL NOT NULL);
+CREATE INDEX damage_session ON damage (session);
 CREATE TABLE audit (
   id INTEGER PRIMARY KEY, session INTEGER NOT NULL, compaction INTEGER NOT NULL, span INTEGER NOT NULL,
   passed INTEGER NOT NULL, message TEXT NOT NULL, time REAL NOT NULL
 );
+CREATE INDEX audit_session ON audit (session, id);
 """
 
 SQLITE = """
 CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold
 BEGIN SELECT RAISE(ABORT, 'entries of the cold store never change'); END;
+-- The words of originals, without their text; see `index`. Every character beyond ASCII belongs to a word.
+CREATE VIRTUAL TABLE entry USING fts5 (words, content = '', tokenize = 'ascii');
 """
 
 POSTGRES = """
 CREATE TABLE anchorhold (layout BIGINT NOT NULL);
+CREATE TABLE entry (span BIGINT PRIMARY KEY, words TEXT[] NOT NULL);
+CREATE INDEX entry_words ON entry USING gin (words);
 CREATE FUNCTION cold_never_changes() RETURNS trigger LANGUAGE plpgsql AS
 'BEGIN RAISE EXCEPTION ''entries of the cold store never change''; END';
 CREATE OR REPLACE TRIGGER cold_is_immutable BEFORE UPDATE ON cold FOR EACH ROW EXECUTE FUNCTION cold_never_changes();

@@ -65,13 +65,17 @@ class PostgresLedger:
         for setting, value in (("lock_timeout", f"{int(wait * 1000)}ms"), ("search_path", f'"{self.schema}"')):
             self.one("SELECT set_config(?, ?, false)", (setting, value))
         if self.one("SHOW fsync") == ("off",):
-            raise ForeignStoreError(self.where, "this server runs with fsync=off, so nothing would be durable (CRA-3)")
+            raise ForeignStoreError(
+                self.where, "this server runs with fsync=off, so nothing would be durable (CRA-3)"
+            )
         if self.one("SHOW synchronous_commit") == ("off",):
             self.run("SET synchronous_commit = on")
         with self._transaction(
             f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({self._key('making the tables')})"
         ):
-            tables = {name for (name,) in self.all("SELECT tablename FROM pg_tables WHERE schemaname = ?", (self.schema,))}
+            tables = {
+                name for (name,) in self.all("SELECT tablename FROM pg_tables WHERE schemaname = ?", (self.schema,))
+            }
             if not tables:
                 self.run(f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"')
                 for statement in statements(tables_of_postgres()):
