@@ -112,7 +112,7 @@ class Session:
     def under(self, summaries: Sequence[int]) -> list[tuple[int, str, str]]:
         """Span, turn id and speaker of everything that these live summaries stand for, in order."""
         return self.ledger.all(
-            "SELECT t.carrier, t.id, t.speaker FROM carrier l "
+            "SELECT t.carrier, t.id, t.speaker FROM carrier l "  # noqa: S608 - question marks
             "JOIN carrier c ON c.leaf = l.id JOIN turn t ON t.carrier = c.id "
             f"WHERE l.top IN ({marks(summaries)}) ORDER BY c.position",
             summaries,

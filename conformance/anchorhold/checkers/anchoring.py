@@ -43,7 +43,7 @@ def anc_1(reading: Reading, tally: Tally) -> None:
                 assertion.number in lost
                 or not said.certain
                 or said.at > observation.start
-                or assertion.session != observation.session
+                or not reading.belongs(assertion.turn, observation.session)
                 or reading.excused(observation, assertion.turn)
             ):
                 continue
@@ -88,7 +88,7 @@ def anc_4(reading: Reading, tally: Tally) -> None:
                 gone = ", ".join(item.id for item in went)
                 for assertion in reading.assertions:
                     held = hold(reading, stretch.before, assertion)
-                    if assertion.session == stretch.after.session and held in HELD - {Hold.RAW}:
+                    if reading.belongs(assertion.turn, stretch.after.session) and held in HELD - {Hold.RAW}:
                         waiting.setdefault(assertion.number, gone)
             for assertion in reading.assertions:
                 if assertion.number not in waiting or reading.excused(stretch.after, assertion.turn):

@@ -215,7 +215,8 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
         if stretch.new_summaries:
             removed = reading.removed(stretch)
             for turn in removed:
-                if not reading.said[turn].forms:
+                # Bytes cannot be shown as they are: requests to a model are text here.
+                if not reading.said[turn].forms or reading.said[turn].turn.data is not None:
                     continue
                 tally.trigger()
                 if not modelless and not holds(shown, reading.said[turn].forms):

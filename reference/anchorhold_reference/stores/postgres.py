@@ -21,7 +21,7 @@ from psycopg.pq import TransactionStatus
 
 from anchorhold_reference.errors import ClosedError, ForeignStoreError, LedgerError
 from anchorhold_reference.ledger import Dialect, Row
-from anchorhold_reference.schema import LAYOUT, POSTGRES, TABLES, statements
+from anchorhold_reference.schema import LAYOUT, POSTGRES, TABLES
 
 DIALECT = Dialect(name="postgresql", levelled="lower(encode({}, 'escape'))")
 SCHEMA = "anchorhold"
@@ -78,8 +78,7 @@ class PostgresLedger:
             }
             if not tables:
                 self.run(f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"')
-                for statement in statements(tables_of_postgres()):
-                    self.run(statement)
+                self._plainly(tables_of_postgres())
                 self.run("INSERT INTO anchorhold (layout) VALUES (?)", (LAYOUT,))
             elif "anchorhold" not in tables:
                 raise ForeignStoreError(self.where, f"schema {self.schema!r} holds tables of another application")
@@ -175,10 +174,10 @@ class PostgresLedger:
             except psycopg.Error as error:
                 raise self._failed(error) from error
 
-    def _plainly(self, statements: str) -> None:
+    def _plainly(self, script: str) -> None:
         """Execute statements without parameters; several of them go to the server at once."""
         try:
-            self.connection.execute(statements.encode())
+            self.connection.execute(script.encode())
         except psycopg.Error as error:
             self._roll_back()
             raise self._failed(error) from error
