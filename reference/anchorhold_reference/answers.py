@@ -37,10 +37,11 @@ def resolve(session: Session, token: str) -> Answer:
         if decision is not AnswerKind.FOUND:
             return _gone(session, issued)
         turn = cold.fetch(ledger, issued)
-    return _original(turn, carrier=issued.address.key)
+    return original(turn, carrier=issued.address.key)
 
 
-def _original(turn: Turn, *, carrier: str, value: str | None = None, reason: str | None = None) -> Answer:
+def original(turn: Turn, *, carrier: str, value: str | None = None, reason: str | None = None) -> Answer:
+    """The answer that an original is."""
     return Answer(
         kind=AnswerKind.FOUND,
         text=shown(turn),
@@ -172,11 +173,11 @@ def _assertions(session: Session, live: list[Live], subject: str, attribute: str
 
 def _from_original(session: Session, one: _Said, note: str | None) -> Answer | None:
     if one.live is not None and one.live.turn is not None:
-        return _original(one.live.turn, carrier=one.live.id, value=one.literal, reason=note)
+        return original(one.live.turn, carrier=one.live.id, value=one.literal, reason=note)
     issued = cold.pointer_to(session.ledger, one.span)
     if issued is None or issued.holding is not Holding.COMMITTED:
         return None
-    return _original(cold.fetch(session.ledger, issued), carrier=issued.address.key, value=one.literal, reason=note)
+    return original(cold.fetch(session.ledger, issued), carrier=issued.address.key, value=one.literal, reason=note)
 
 
 def _from_summary(
@@ -343,7 +344,7 @@ def _originals_with(
     faults: list[str] = []
     for one in reversed(live):
         if one.turn is not None and one.carrier not in dropped and _says(one.turn, literal, anywhere=anywhere):
-            return _original(one.turn, carrier=one.id, value=literal), faults
+            return original(one.turn, carrier=one.id, value=literal), faults
     spans = index.candidates(ledger, session.id, literal, begun=anywhere)
     if spans is None:
         # Nothing but punctuation: no index has it, so each original is read.
@@ -364,7 +365,7 @@ def _originals_with(
             faults.append(str(error))
             continue
         if _says(turn, literal, anywhere=anywhere):
-            return _original(turn, carrier=issued.address.key, value=literal), faults
+            return original(turn, carrier=issued.address.key, value=literal), faults
     (damaged,) = ledger.one("SELECT count(*) FROM damage WHERE session = ?", (session.id,))
     if damaged and not faults:
         faults.append(f"{damaged} originals were found damaged (RET-3)")

@@ -3,7 +3,7 @@
 Both are the very same calls that a compaction itself makes when a step fails, and either may be repeated.
 """
 
-from anchorhold_reference import cold
+from anchorhold_reference import cold, index
 from anchorhold_reference.decide import may_release
 from anchorhold_reference.ledger import Ledger
 
@@ -22,6 +22,8 @@ def recover(ledger: Ledger, session: int) -> None:
         (session,),
     ):
         release(ledger, summary)
+    if index.missing(ledger, session):
+        index.catch_up(ledger, session)
 
 
 def undo_own(ledger: Ledger, session: int) -> None:

@@ -13,6 +13,7 @@ from anchorhold_reference.compaction import Compaction
 from anchorhold_reference.errors import MismatchError, UnknownCarrierError
 from anchorhold_reference.extract.facts import UnreadableError
 from anchorhold_reference.recovery import recover
+from anchorhold_reference.retrieval import retrieve
 from anchorhold_reference.session import Session, carrier_id
 from anchorhold_reference.status import status
 from anchorhold_reference.stores.opening import open_ledger
@@ -258,6 +259,15 @@ class Transcript:
     def search(self, literal: str) -> Answer:
         """Look a literal up, as a whole word or words, in the window and in every original (REC-1)."""
         return answers.search(self._session, literal)
+
+    def retrieve(self, query: str, *, limit: int = 8) -> list[Answer]:
+        """The originals outside the window that a question in words fits best, the best first.
+
+        Likeness is no answer: for whether something was said ask `search`, for a value `reconstitute`.
+        """
+        return [
+            answers.original(turn, carrier=carrier) for turn, carrier in retrieve(self._session, query, limit=limit)
+        ]
 
     def evict(self, token: str) -> Outcome:
         """Ask that an original be removed from the cold store. Refused where an assertion would come loose
