@@ -12,7 +12,7 @@ from anchorhold_reference.anchors import anchors_of
 from anchorhold_reference.decide import Holding, stays_anchored
 from anchorhold_reference.extract import Mention
 from anchorhold_reference.extract.facts import UnreadableError
-from anchorhold_reference.pointer import unseal
+from anchorhold_reference.pointer import Address, seal, unseal
 from anchorhold_reference.session import Session
 from anchorhold_reference.values import Candidate
 from anchorhold_spec.vocabulary import Outcome, OutcomeKind, Tombstone
@@ -49,18 +49,20 @@ def evict(session: Session, token: str) -> Outcome:
 
 def candidates(session: Session) -> list[Candidate]:
     """Every original in the cold store, oldest first."""
-    rows = session.ledger.all(
-        "SELECT p.span, t.id, p.time, length(o.payload) FROM pointer p JOIN turn t ON t.carrier = p.span "
-        "JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch WHERE p.session = ? AND p.holding = 'committed' "
-        "ORDER BY p.time, p.epoch",
-        (session.id,),
-    )
-    found = []
-    for span, turn, stored, size in rows:
-        issued = cold.pointer_to(session.ledger, span)
-        if issued is not None:
-            found.append(Candidate(token=issued.token, turn=turn, stored=stored, size=size))
-    return found
+    return [
+        Candidate(
+            token=seal(Address(slot=slot, epoch=epoch, issuer=bytes(issuer), digest=bytes(mark))),
+            turn=turn,
+            stored=stored,
+            size=size,
+        )
+        for slot, epoch, issuer, mark, turn, stored, size in session.ledger.all(
+            "SELECT p.slot, p.epoch, p.issuer, p.digest, t.id, p.time, length(o.payload) FROM pointer p "
+            "JOIN turn t ON t.carrier = p.span JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
+            "WHERE p.session = ? AND p.holding = 'committed' ORDER BY p.time, p.epoch",
+            (session.id,),
+        )
+    ]
 
 
 def tombstone(

@@ -24,6 +24,7 @@ def status(session: Session) -> Status:
             "SELECT count(*) FROM pointer p WHERE p.session = ? AND p.holding = 'committed' AND NOT EXISTS "
             "(SELECT 1 FROM cold o WHERE o.slot = p.slot AND o.epoch = p.epoch)"
         )
+        audits = count("SELECT count(*) FROM audit WHERE session = ?")
         damaged = count("SELECT count(*) FROM damage WHERE session = ?")
         audited = ledger.first(
             "SELECT compaction, passed, message FROM audit WHERE session = ? ORDER BY id DESC LIMIT 1", (session.id,)
@@ -47,4 +48,5 @@ def status(session: Session) -> Status:
         unresolvable=lost + damaged,
         evicted=evicted,
         tombstones=dropped,
+        audits=audits,
     )

@@ -10,6 +10,7 @@ from anchorhold_reference import answers, cold, eviction
 from anchorhold_reference.audit import audit, note_damage
 from anchorhold_reference.codec import shown
 from anchorhold_reference.compaction import Compaction
+from anchorhold_reference.decide import Holding
 from anchorhold_reference.errors import MismatchError, UnknownCarrierError
 from anchorhold_reference.extract.facts import UnreadableError
 from anchorhold_reference.recovery import recover
@@ -237,6 +238,23 @@ class Transcript:
             )
             for summary, turn, issued in cold.pointers(self._ledger, self._session.id)
         ]
+
+    def pointer(self, turn: str) -> Pointer | None:
+        """The pointer to the original of one turn, by the turn's id; none while it is in the window, or where its
+        original was let go."""
+        with self._ledger.reading():
+            span = self._session.span_of(turn)
+            over = None if span is None else self._session.summary_over(span)
+            issued = None if span is None else cold.pointer_to(self._ledger, span)
+        if issued is None or over is None or issued.holding is not Holding.COMMITTED:
+            return None
+        return Pointer(
+            summary=carrier_id(over[0], 1),
+            token=issued.token,
+            covers=(turn,),
+            key=issued.address.key,
+            epoch=issued.address.epoch,
+        )
 
     def get(self, token: str) -> Answer:
         """Follow a pointer.

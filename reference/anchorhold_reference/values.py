@@ -93,6 +93,8 @@ class Status:
     """Committed pointers whose bytes are missing or wrong; above 0 is a breach (PTR-5)."""
     evicted: int
     tombstones: int
+    audits: int = 0
+    """Audits done (RET-2)."""
 
     def __str__(self) -> str:
         """One line: `lossless`, or `degraded: ` and why."""
