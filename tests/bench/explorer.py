@@ -84,12 +84,12 @@ class Account:
         met = value >= limit if least else value <= limit
         self.good = self.good and met
         sign = "≥" if least else "≤"
-        print(f"{'met ' if met else 'MISSED'}  {what}: {value:.3g}{unit} ({sign} {limit:g}{unit})")  # noqa: T201
+        print(f"{'met ' if met else 'MISSED'}  {what}: {value:.3g}{unit} ({sign} {limit:g}{unit})")
 
     def equal(self, what: str, value: int, expected: int) -> None:
         """One count against what is known."""
         self.good = self.good and value == expected
-        print(f"{'met ' if value == expected else 'MISSED'}  {what}: {value:,} (exactly {expected:,})")  # noqa: T201
+        print(f"{'met ' if value == expected else 'MISSED'}  {what}: {value:,} (exactly {expected:,})")
 
 
 def main() -> int:
@@ -100,12 +100,12 @@ def main() -> int:
     chosen = parser.parse_args()
     account = Account()
     cold, _ = explore(chosen.spans, "--symmetry")
-    print(f"      first run with symmetry, compiling what is not cached: {cold.wall:.1f} s")  # noqa: T201
+    print(f"      first run with symmetry, compiling what is not cached: {cold.wall:.1f} s")
     _, reduced = explore(chosen.spans, "--symmetry")
     account.equal("orbits", reduced["states"], ORBITS[chosen.spans])
     account.hold("seconds for all orbits, compiled", reduced["seconds"], 1.0, unit=" s")
     cold, _ = explore(chosen.spans)
-    print(f"      first full run, compiling what is not cached: {cold.wall:.1f} s")  # noqa: T201
+    print(f"      first full run, compiling what is not cached: {cold.wall:.1f} s")
     whole, full = explore(chosen.spans)
     account.equal("states", full["states"], STATES[chosen.spans])
     rate = full["states"] / full["seconds"] / 1e6
@@ -113,14 +113,14 @@ def main() -> int:
     account.hold("most memory", whole.memory, 1.5, unit=" GB")
     if not chosen.no_spin:
         if shutil.which("spin") is None or shutil.which("gcc") is None:
-            print("SPIN or gcc is not installed: no comparison (--no-spin leaves it out)")  # noqa: T201
+            print("SPIN or gcc is not installed: no comparison (--no-spin leaves it out)")
             return 1
         peer, states = spin(chosen.spans)
         account.equal("states that SPIN finds", states, STATES[chosen.spans])
         account.hold("whole process ÷ SPIN, wall", whole.wall / peer.wall, 0.3)
-        print(f"      whole process {whole.wall:.1f} s, SPIN {peer.wall:.1f} s")  # noqa: T201
+        print(f"      whole process {whole.wall:.1f} s, SPIN {peer.wall:.1f} s")
         # On a machine with other work this says more: two threads' time over SPIN's one.
-        print(f"      processor time {whole.processor:.1f} s, SPIN {peer.processor:.1f} s")  # noqa: T201
+        print(f"      processor time {whole.processor:.1f} s, SPIN {peer.processor:.1f} s")
     return 0 if account.good else 1
 
 
