@@ -30,6 +30,12 @@ SWEEP_EVERY = 5
 SEED = 7
 
 
+_SUMMED = (
+    *("turns", "compactions", "assertions", "drift", "unresolvable", "lost", "misses", "misses_reported", "wrong"),
+    *("audits", "proposed", "evicted", "refused", "window", "compacted", "compacted_overhead", "seconds"),
+)
+
+
 @dataclass(slots=True)
 class Tally:
     """What was counted in one replay."""
@@ -68,25 +74,7 @@ class Tally:
     def add(self, other: "Tally") -> None:
         """Take in another transcript's counts."""
         self.generations = max(self.generations, other.generations)
-        for name in [
-            "turns",
-            "compactions",
-            "assertions",
-            "drift",
-            "unresolvable",
-            "lost",
-            "misses",
-            "misses_reported",
-            "wrong",
-            "audits",
-            "proposed",
-            "evicted",
-            "refused",
-            "window",
-            "compacted",
-            "compacted_overhead",
-            "seconds",
-        ]:
+        for name in _SUMMED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.hits = [a + b for a, b in _aligned(self.hits, other.hits)]
         self.asked = [a + b for a, b in _aligned(self.asked, other.asked)]
