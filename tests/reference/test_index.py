@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from transcripts import fill, turn
@@ -5,6 +6,17 @@ from transcripts import fill, turn
 from anchorhold_reference import cold, index
 from anchorhold_reference.extract import stands_in
 from anchorhold_spec.vocabulary import AnswerKind
+
+
+def lose(behind, span, text):
+    """Take an entry out of the index behind the compactor's back, as a table restored without it would be."""
+    if behind.kind == "sqlite":
+        words = " ".join(index.words_of(text))
+        behind.query("INSERT INTO entry (entry, rowid, words) VALUES ('delete', ?, ?)", (span, words))
+    else:
+        behind.query("DELETE FROM entry WHERE span = ?", (span,))
+    behind.query("UPDATE pointer SET indexed = 0 WHERE span = ?", (span,))
+
 
 WORDY = st.text(alphabet=st.sampled_from("ab1 -_/.,ßŉ²é中'\n"), max_size=40)
 
@@ -39,7 +51,7 @@ def test_rec_4_a_negative_answer_waits_for_the_index(make, behind):
     fill(transcript, 1, 12)
     transcript.compact()
     ((span,),) = behind.query("SELECT carrier FROM turn WHERE id = 't1'")
-    index.remove(transcript._ledger, [(span, turn(1).text)])
+    lose(behind, span, turn(1).text)
 
     assert transcript.search("7002").kind is AnswerKind.FOUND
     assert transcript.search("7001").kind is AnswerKind.DEGRADED
@@ -64,22 +76,47 @@ def test_iso_1_the_index_of_another_session_finds_nothing(make):
     assert [hit.source for hit in other.retrieve("key K-77", limit=3)] == []
 
 
-def test_era_1_what_was_taken_out_of_the_index_leaves_no_word_in_it(make, behind, tmp_path):
+@pytest.mark.parametrize("damaged", [False, True])
+def test_era_1_what_was_forgotten_leaves_no_word_in_the_index(make, behind, damaged):
     transcript = make()
     transcript.append(turn(1, "The password is zanzibarish."))
     fill(transcript, 2, 12)
     transcript.compact()
-    ((span,),) = behind.query("SELECT carrier FROM turn WHERE id = 't1'")
-    if behind.kind == "sqlite":
-        behind_words = "SELECT block FROM entry_data"
-        assert any(b"zanzibarish" in bytes(block) for (block,) in behind.query(behind_words))
-    with transcript._ledger.transaction():
-        index.remove(transcript._ledger, [(span, "The password is zanzibarish.")])
-        index.purge(transcript._ledger)
+    assert [hit.source for hit in transcript.retrieve("zanzibarish")] == ["t1"]
+    if damaged:
+        behind.overwrite(b"no turn", slot=int(transcript.pointer("t1").key.removeprefix("slot-")))
+    transcript.forget("t1")
 
-    assert index.ranked(transcript._ledger, transcript._session.id, "zanzibarish", limit=5) == []
+    assert transcript.retrieve("zanzibarish") == []
+    assert transcript.search("7003").kind is AnswerKind.FOUND
     if behind.kind == "sqlite":
-        assert not any(b"zanzibarish" in bytes(block) for (block,) in behind.query(behind_words))
+        assert not any(b"zanzi" in bytes(block) for (block,) in behind.query("SELECT block FROM entry_data"))
+
+
+def test_iso_1_a_branch_finds_what_its_lineage_said_and_nothing_of_the_other_branch(make):
+    trunk = make()
+    trunk.append(turn(1, "The key is K-77."))
+    fill(trunk, 2, 9)
+    trunk.compact()
+    twig = trunk.fork("twig")
+    for transcript, text in ((trunk, "Later it is K-88."), (twig, "Later it is K-99.")):
+        transcript.append(turn(10, text))
+        fill(transcript, 11, 20)
+        transcript.compact()
+
+    assert trunk.search("K-77").source == twig.search("K-77").source == "t1"
+    assert (trunk.search("K-88").kind, twig.search("K-88").kind) == (AnswerKind.FOUND, AnswerKind.ABSENT)
+    assert (trunk.search("K-99").kind, twig.search("K-99").kind) == (AnswerKind.ABSENT, AnswerKind.FOUND)
+    twig.close()
+
+
+def test_con_3_what_was_cleared_is_in_the_index(make, monkeypatch):
+    transcript = make()
+    fill(transcript, 1, 6)
+    transcript.clear()
+
+    assert transcript.search("7003").source == "t3"
+    assert transcript.search("9999").kind is not AnswerKind.DEGRADED
 
 
 def test_rec_1_what_fits_a_question_best_comes_first(make):
