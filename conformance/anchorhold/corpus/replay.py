@@ -127,7 +127,7 @@ def replay(
     tally = Tally(turns=len(turns))
     started = time.perf_counter()
     now = 0.0
-    settings = Settings(budget=budget)
+    settings = Settings(budget=budget, horizon=LIFETIME)
     replies: list[str] = []
 
     def remembered(request: Request) -> Reply:
@@ -135,7 +135,9 @@ def replay(
         replies.append(reply.text)
         return reply
 
-    with Transcript.open(database, summarise=remembered, settings=settings, clock=lambda: now) as transcript:
+    with Transcript.open(
+        database, summarise=remembered, settings=settings, clock=lambda: now, uptime=lambda: ("replay", now)
+    ) as transcript:
         run = _Run(transcript, database, tally, gate=gate, keep=settings.keep, replies=replies)
         assert settings.high_water is not None  # a budget was given
         size = 0
