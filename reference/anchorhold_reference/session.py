@@ -1,6 +1,6 @@
 """One session's part of the ledger: its window, its spans, its facts. Reads and single writes, no decisions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from anchorhold_reference import cold
@@ -87,6 +87,7 @@ class Session:
         self.id, self.root = found
         """`root` is the first branch of the session: facts are kept under its id."""
         self._facts: dict[int, list[Mention]] = {}
+        self._turns: dict[int, tuple[bytes, Turn]] = {}
 
     def _find(self) -> tuple[int, int] | None:
         row = self.ledger.first(
@@ -167,17 +168,30 @@ class Session:
             "LEFT JOIN summary s ON s.carrier = c.id WHERE w.session = ? ORDER BY w.position",
             (self.id,),
         )
+        self._keep_decoded({row[0] for row in rows})
         return [
             Live(
                 carrier=carrier,
                 generation=generation,
                 claimed=claimed is not None,
-                turn=None if generation else decode(payload),
+                turn=None if generation else self._decoded(carrier, payload),
                 text=text,
                 body=body,
             )
             for carrier, generation, claimed, payload, text, body in rows
         ]
+
+    def _decoded(self, carrier: int, payload: bytes) -> Turn:
+        """A turn in the window, which is asked for far more often than it changes; never, that is, unless the
+        database is damaged."""
+        known = self._turns.get(carrier)
+        if known is None or known[0] != payload:
+            known = self._turns[carrier] = (payload, decode(payload))
+        return known[1]
+
+    def _keep_decoded(self, window: Collection[int]) -> None:
+        if len(self._turns) > 2 * len(window) + 16:
+            self._turns = {carrier: known for carrier, known in self._turns.items() if carrier in window}
 
     def compactions(self) -> int:
         """How many compactions have committed."""
@@ -267,6 +281,7 @@ class Session:
         """Drop what `read` remembers of spans that have left the window."""
         for span in spans:
             self._facts.pop(span, None)
+            self._turns.pop(span, None)
 
     def intern(self, mentions: Sequence[Mention], keys: Sequence[bytes]) -> dict[bytes, int]:
         """Ids of the facts with these keys, one key a mention, made where they are new. Inside a transaction."""

@@ -5,6 +5,7 @@ answers afterwards is the compactor's work. A lifetime ends for every original; 
 with the gate off a reaper deletes behind the compactor's back, as a store with a lifetime of its own does.
 """
 
+import contextlib
 import random
 import sqlite3
 import time
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from anchorhold.corpus.lossy import summarise
 from anchorhold_reference import AnchorholdError, Candidate, Reply, Request, Settings, Transcript
-from anchorhold_reference.extract import facts_of, stands_in
+from anchorhold_reference.extract import Mention, facts_of, stands_in
 from anchorhold_reference.extract.facts import UnreadableError
 from anchorhold_reference.values import four_characters
 from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, Item, OutcomeKind, Turn
@@ -48,9 +49,10 @@ class Tally:
     drift: int = 0
     """Answers that did not carry what they were asked for, and entries of a manifest that no source supports."""
     unresolvable: int = 0
-    """Replaced spans whose pointer did not lead to the original."""
+    """Replaced spans that assert something and whose pointer did not lead to the original, when asked or at the
+    end."""
     lost: int = 0
-    """Assertions of those spans that no live summary carries either."""
+    """Their assertions."""
     hits: list[int] = field(default_factory=list)
     asked: list[int] = field(default_factory=list)
     misses: int = 0
@@ -165,6 +167,14 @@ def _shown(turn: Turn) -> str:
     return "\n".join([turn.text or "", *(f"{call.name}({call.arguments})" for call in turn.calls)])
 
 
+def _asserted(turn: Turn) -> list[Mention]:
+    """What a turn asserts, without the arguments of its calls, which stand in it in another form."""
+    try:
+        return [fact for fact in facts_of(turn) if fact.kind != "argument"]
+    except UnreadableError:
+        return []
+
+
 class _Run:
     """One replay under way."""
 
@@ -180,6 +190,9 @@ class _Run:
         self.gate = gate
         self.by_id: dict[str, Turn] = {}
         self.replaced: list[str] = []
+        self._count: dict[str, int] = {}
+        """How many assertions each of them makes."""
+        self._lost: set[str] = set()
         self._policy = _Lifetime(LIFETIME)
 
     def compact(self, now: float) -> int:
@@ -238,28 +251,29 @@ class _Run:
         self.tally.evicted += removed
 
     def _resolve(self, turn_id: str) -> None:
-        """Ask for every assertion of a replaced turn: its original has to be there and to say it."""
+        """Ask for every assertion of a replaced turn: its original has to be there and to say it.
+
+        Where the original is word for word the turn, each of them stands in it; where it is not, each is looked for.
+        """
         turn = self.by_id[turn_id]
-        try:
-            facts = [fact for fact in facts_of(turn) if fact.kind != "argument"]
-        except UnreadableError:
-            facts = []
         tally = self.tally
-        tally.assertions += len(facts)
+        count = self._count.get(turn_id)
+        if count is None:
+            count = self._count[turn_id] = len(_asserted(turn))
+            tally.assertions += count
         pointer = self.transcript.pointer(turn_id)
         text: str | None = None
         if pointer is not None:
-            try:
+            with contextlib.suppress(AnchorholdError):
                 answer = self.transcript.get(pointer.token)
                 text = answer.text if answer.kind is AnswerKind.FOUND else None
-            except AnchorholdError:
-                text = None
         if text is None:
-            if facts:
+            if count and turn_id not in self._lost:
+                self._lost.add(turn_id)
                 tally.unresolvable += 1
-                tally.lost += len(facts)
-            return
-        tally.drift += sum(1 for fact in facts if fact.literal not in text or fact.said not in text)
+                tally.lost += count
+        elif text != _shown(turn):
+            tally.drift += sum(1 for fact in _asserted(turn) if fact.literal not in text or fact.said not in text)
 
     def _entries(self, summary: str, text: str) -> None:
         """Every entry of a manifest stands in the summary, and in the turn that it names (MAN-2)."""
@@ -289,10 +303,8 @@ class _Run:
 
     def at_the_end(self) -> None:
         """Ask for everything once more, over all generations."""
-        before = self.tally.assertions
         for turn in self.replaced:
             self._resolve(turn)
-        self.tally.assertions = before
 
 
 def choose_queries(turns: Sequence[Turn], *, count: int) -> list[Query]:
