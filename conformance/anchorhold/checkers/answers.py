@@ -140,8 +140,11 @@ def _judge_negative(reading: Reading, tally: Tally, observation: Observation, qu
 def _judge_tokens(reading: Reading, tally: Tally) -> None:
     """A pointer that is denied and later leads somewhere was denied by an index that did not know."""
     denied: dict[str, tuple[AnswerKind, int]] = {}
+    homes = reading.homes
     for observation in reading.observations:
         for token, answer in observation.answers.items():
+            if homes.get(token, observation.session) != observation.session:
+                continue
             if answer.kind in NEGATIVE:
                 tally.trigger()
                 # Asked for before it was given out, a made-up token may come to mean something.

@@ -30,7 +30,7 @@ from anchorhold.checkers.reading import (
     convert,
     lane,
 )
-from anchorhold.checkers.words import content, forms, holds, plain, words
+from anchorhold.checkers.words import carries_calls, content, forms, holds, plain, words
 from anchorhold.compactor import Advance, Audit, Ratios
 from anchorhold.history import Event, EventType, Header
 from anchorhold.verdict import History
@@ -299,8 +299,12 @@ def _raw(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str
     """Which turns stand in the window as they were: by their id where it is told, otherwise by their words.
 
     Several turns may have been merged into one item, and an item may frame a turn (a name before it), so words that
-    stand inside a raw item count.
+    stand inside a raw item count. A turn with calls is there as it was only with the arguments of its calls.
     """
+
+    def called(flat: str, turn: str) -> bool:
+        return carries_calls(flat, said[turn].turn.calls)
+
     found: set[str] = set()
     loose: list[str] = []
     for item in items:
@@ -309,15 +313,15 @@ def _raw(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str
         flat = plain(content(item))
         name = item.turn if item.turn in said else aliases.get(item.turn or "")
         if name is not None:
-            if not said[name].forms or holds(flat, said[name].forms) or (not flat and said[name].turn.calls):
+            if (not said[name].forms or holds(flat, said[name].forms)) and called(flat, name):
                 found.add(name)
             continue
-        twins = [i for i, s in said.items() if i not in found and s.forms and flat in s.forms[0]]
+        twins = [i for i, s in said.items() if i not in found and s.forms and flat in s.forms[0] and called(flat, i)]
         if twins:
             found.add(twins[0])
         else:
             loose.append(flat)
-    found.update(i for i, s in said.items() if any(holds(flat, s.forms) for flat in loose))
+    found.update(i for i, s in said.items() if any(holds(flat, s.forms) and called(flat, i) for flat in loose))
     return frozenset(found)
 
 
@@ -422,7 +426,7 @@ def _observations(
     raw: frozenset[str] = frozenset()
     exempt: frozenset[str] = frozenset()
     damaged: frozenset[str] = frozenset()
-    waited = 0.0
+    waited, held = 0.0, False
 
     replies = _replies(done, said)
 
@@ -459,6 +463,7 @@ def _observations(
             exempt=exempt | away,
             withdrawn=away,
             damaged=damaged,
+            copies_held=held,
         )
 
     for operation in done:
@@ -475,6 +480,10 @@ def _observations(
             # What else lies under the damaged bytes is not known, so whatever is no longer in the window is exempt.
             exempt |= frozenset(i for i, s in said.items() if s.at < operation.start) - raw
             damaged |= {str(operation.arguments.get("token", ""))}
+        if operation.op == "hold_copies" and operation.ok:
+            held = bool(operation.arguments.get("held"))
+        elif operation.op == "settle" and operation.ok:
+            held = False
         if operation.op == "expire":
             waited += float(operation.arguments.get("seconds", 0.0))
             horizon = header.settings.horizon

@@ -171,6 +171,8 @@ class Observation:
     """Turns whose original the suite itself put out of reach (damaged store, horizon over), or took away."""
     withdrawn: frozenset[str] = frozenset()
     """Of these: turns that the caller took away from this session by a clear, a rewind or a forget."""
+    copies_held: bool = False
+    """Whether the suite holds background copies back."""
     damaged: frozenset[str] = frozenset()
     """Tokens under which the suite damaged the stored bytes."""
 
@@ -297,6 +299,15 @@ class Reading:
     """Every branch that was begun, by its lane."""
     _contained: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
     _stated: dict[str, frozenset[int]] = field(default_factory=dict, repr=False)
+
+    @property
+    def homes(self) -> Mapping[str, str]:
+        """The session in which each token was first seen: another one has no business with it (ISO-1)."""
+        found: dict[str, str] = {}
+        for observation in self.observations:
+            for pointer in observation.pointers or ():
+                found.setdefault(pointer.token, observation.session)
+        return found
 
     def offers(self, *operations: str) -> bool:
         """Whether the compactor has all of these operations."""

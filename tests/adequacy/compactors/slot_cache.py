@@ -305,8 +305,9 @@ class SlotCache:
         if summary is not None and literal in summary.text:
             line = next(line for line in summary.text.splitlines() if literal in line)
             return Answer(kind=AnswerKind.FOUND, text=line, carrier=summary.id, evidence=False)
-        if any(t.literal == literal for t in self.session.tombstones):
-            return Answer(kind=AnswerKind.TOMBSTONED)
+        dropped = next((t for t in self.session.tombstones if t.literal == literal), None)
+        if dropped is not None:
+            return Answer(kind=AnswerKind.TOMBSTONED, reason=dropped.reason)
         return Answer(kind=AnswerKind.UNANCHORED if known else AnswerKind.ABSENT)
 
     def known(self) -> list[Turn]:
@@ -418,9 +419,6 @@ class SlotCache:
     def switch(self, session: str, user: str) -> None:
         self.name = session
         self.save()
-
-    def status(self) -> str:
-        return "lossless"
 
     def reopen(self) -> None:
         self.armed = None
