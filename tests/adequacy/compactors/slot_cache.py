@@ -98,6 +98,8 @@ class State:
     free: list[int] = field(default_factory=list)
     sessions: dict[str, Session] = field(default_factory=dict)
     summaries: int = 0
+    let_go: bool = False
+    """Whether an original was ever evicted."""
 
 
 class SlotCache:
@@ -114,6 +116,7 @@ class SlotCache:
         )
 
     def open(self, settings: Settings, summarise: Summarise) -> Settings:
+        settings = replace(settings, horizon=None, lifetime=None)
         self.settings, self.summarise = settings, summarise
         self.state = State()
         self.name = settings.session
@@ -306,7 +309,7 @@ class SlotCache:
             line = next(line for line in summary.text.splitlines() if literal in line)
             return Answer(kind=AnswerKind.FOUND, text=line, carrier=summary.id, evidence=False)
         if any(t.literal == literal for t in self.session.tombstones):
-            return Answer(kind=AnswerKind.TOMBSTONED)
+            return Answer(kind=AnswerKind.TOMBSTONED, reason="dropped by the caller")
         return Answer(kind=AnswerKind.UNANCHORED if known else AnswerKind.ABSENT)
 
     def known(self) -> list[Turn]:
@@ -387,6 +390,7 @@ class SlotCache:
         if loose:
             return refused("nothing else holds what the turn says", *loose)
         self.release(token)
+        self.state.let_go = True
         self.save()
         return Outcome(kind=OutcomeKind.COMMITTED)
 
@@ -420,6 +424,10 @@ class SlotCache:
         self.save()
 
     def status(self) -> str:
+        if self.state.let_go:
+            return "degraded: originals were let go"
+        if any(not entry.intact() for entry in self.state.slots.values()):
+            return "degraded: stored bytes are damaged"
         return "lossless"
 
     def reopen(self) -> None:
