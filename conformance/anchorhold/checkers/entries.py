@@ -228,19 +228,24 @@ def idx_4(reading: Reading, tally: Tally) -> None:
             )
 
 
-def _again(reading: Reading) -> frozenset[int]:
+def handed_in_again(reading: Reading) -> frozenset[str]:
+    """The turns that were appended more than once."""
+    return frozenset(_again(reading).values())
+
+
+def _again(reading: Reading) -> Mapping[int, str]:
     """Appends of turns that were acknowledged before, by the event at which they begin."""
     known: set[str] = set()
-    again: set[int] = set()
+    again: dict[int, str] = {}
     for operation in reading.operations:
         if operation.op != "append":
             continue
         turn = convert(operation.arguments["turn"], Turn)
         if turn.id in known:
-            again.add(operation.start)
+            again[operation.start] = turn.id
         elif operation.ok:
             known.add(turn.id)
-    return frozenset(again)
+    return again
 
 
 def idx_5(reading: Reading, tally: Tally) -> None:
@@ -261,7 +266,7 @@ def idx_5(reading: Reading, tally: Tally) -> None:
             )
 
 
-def _repeats(operation: Operation, again: frozenset[int]) -> bool:
+def _repeats(operation: Operation, again: Mapping[int, str]) -> bool:
     return operation.start in again
 
 

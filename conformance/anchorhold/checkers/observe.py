@@ -4,6 +4,7 @@ It judges nothing.
 """
 
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -30,7 +31,7 @@ from anchorhold.checkers.reading import (
     convert,
     lane,
 )
-from anchorhold.checkers.words import content, forms, holds, plain, words
+from anchorhold.checkers.words import carries_calls, content, forms, holds, plain, words
 from anchorhold.compactor import Advance, Audit, Ratios
 from anchorhold.history import Event, EventType, Header
 from anchorhold.verdict import History
@@ -299,8 +300,12 @@ def _raw(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str
     """Which turns stand in the window as they were: by their id where it is told, otherwise by their words.
 
     Several turns may have been merged into one item, and an item may frame a turn (a name before it), so words that
-    stand inside a raw item count.
+    stand inside a raw item count. A turn with calls is there as it was only with the arguments of its calls.
     """
+
+    def called(flat: str, turn: str) -> bool:
+        return carries_calls(flat, said[turn].turn.calls)
+
     found: set[str] = set()
     loose: list[str] = []
     for item in items:
@@ -309,15 +314,16 @@ def _raw(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str
         flat = plain(content(item))
         name = item.turn if item.turn in said else aliases.get(item.turn or "")
         if name is not None:
-            if not said[name].forms or holds(flat, said[name].forms) or (not flat and said[name].turn.calls):
+            if (not said[name].forms or holds(flat, said[name].forms)) and called(flat, name):
                 found.add(name)
             continue
-        twins = [i for i, s in said.items() if i not in found and s.forms and flat in s.forms[0]]
+        twins = [i for i, s in said.items() if i not in found and s.forms and flat in s.forms[0] and called(flat, i)]
         if twins:
             found.add(twins[0])
         else:
             loose.append(flat)
-    found.update(i for i, s in said.items() if any(holds(flat, s.forms) for flat in loose))
+    if loose:
+        found.update(i for i, s in said.items() if any(holds(flat, s.forms) and called(flat, i) for flat in loose))
     return frozenset(found)
 
 
@@ -425,16 +431,20 @@ def _observations(
     waited, held = 0.0, False
 
     replies = _replies(done, said)
+    coming = deque(sorted(said.items(), key=lambda pair: pair[1].at))
+    known: dict[str, Said] = {}
+    """What had been said when a look ended, in order; it grows from look to look."""
 
     def flush() -> Iterator[Observation]:
         nonlocal raw
         if look.start is None:
             return
         if look.live is not None:
-            look.live = tuple(
-                _summary(item, said, aliases, [t for at, t in replies if at < look.end]) for item in look.live
-            )
-            raw = _raw(look.live, {i: s for i, s in said.items() if s.at < look.end}, aliases)
+            written = [text for at, text in replies if at < look.end]
+            look.live = tuple(_summary(item, said, aliases, written) for item in look.live)
+            while coming and coming[0][1].at < look.end:
+                known.update([coming.popleft()])
+            raw = _raw(look.live, known, aliases)
         handed = frozenset(a.continuation for a in look.every if a.continuation is not None) - look.carried
         answers = {token: joined(look.answers[token], look.answers, look.errors) for token in look.answers}
         session = lanes.of(look.start)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
+from anchorhold.checkers.entries import handed_in_again
 from anchorhold.checkers.reading import Observation, Reading
 from anchorhold.checkers.tally import RuleChecker, Tally
 from anchorhold.checkers.words import content, plain, shorten
@@ -46,7 +47,9 @@ def str_1(reading: Reading, tally: Tally) -> None:
 
 def str_2(reading: Reading, tally: Tally) -> None:
     """Each window: turns in the order in which they came, each once, and no id twice; and marks that stay."""
-    order = {turn: number for number, turn in enumerate(reading.said)}
+    again = handed_in_again(reading)
+    # Where a turn that comes in twice goes is judged by IDX-5.
+    order = {turn: number for number, turn in enumerate(reading.said) if turn not in again}
     marked: dict[str, str] = {}
     for observation in reading.observations:
         if observation.live is not None:

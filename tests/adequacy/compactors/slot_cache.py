@@ -98,8 +98,6 @@ class State:
     free: list[int] = field(default_factory=list)
     sessions: dict[str, Session] = field(default_factory=dict)
     summaries: int = 0
-    let_go: bool = False
-    """Whether an original was ever evicted."""
 
 
 class SlotCache:
@@ -308,8 +306,9 @@ class SlotCache:
         if summary is not None and literal in summary.text:
             line = next(line for line in summary.text.splitlines() if literal in line)
             return Answer(kind=AnswerKind.FOUND, text=line, carrier=summary.id, evidence=False)
-        if any(t.literal == literal for t in self.session.tombstones):
-            return Answer(kind=AnswerKind.TOMBSTONED, reason="dropped by the caller")
+        dropped = next((t for t in self.session.tombstones if t.literal == literal), None)
+        if dropped is not None:
+            return Answer(kind=AnswerKind.TOMBSTONED, reason=dropped.reason)
         return Answer(kind=AnswerKind.UNANCHORED if known else AnswerKind.ABSENT)
 
     def known(self) -> list[Turn]:
@@ -390,7 +389,6 @@ class SlotCache:
         if loose:
             return refused("nothing else holds what the turn says", *loose)
         self.release(token)
-        self.state.let_go = True
         self.save()
         return Outcome(kind=OutcomeKind.COMMITTED)
 
@@ -422,13 +420,6 @@ class SlotCache:
     def switch(self, session: str, user: str) -> None:
         self.name = session
         self.save()
-
-    def status(self) -> str:
-        if self.state.let_go:
-            return "degraded: originals were let go"
-        if any(not entry.intact() for entry in self.state.slots.values()):
-            return "degraded: stored bytes are damaged"
-        return "lossless"
 
     def reopen(self) -> None:
         self.armed = None
