@@ -102,8 +102,9 @@ from compactors.slot_cache import (
     TombstonesWhatWasLeftOut,
 )
 
-from anchorhold.check import judge, mechanisms_of
+from anchorhold.check import mechanisms_of
 from anchorhold.checkers import CHECKERS
+from anchorhold.judging import judge
 from anchorhold.load import load
 from anchorhold.planting import Planter
 from anchorhold.run import means_of, play

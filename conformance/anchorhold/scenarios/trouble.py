@@ -206,6 +206,7 @@ def _degraded(plan: Plan) -> tuple[AnyStep, ...]:
         Corrupt(turn=said[0].turn.id),
         *_asks(*facts),
         Evict(turn=said[1].turn.id),
+        *_asks(*facts),
         *plan.compacted("drop", *plan.facts(1)),
         *_asks(*facts),
         Reopen(),
