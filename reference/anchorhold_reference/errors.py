@@ -29,6 +29,20 @@ class UnknownCarrierError(AnchorholdError):
         super().__init__(f"{carrier!r} is no carrier of this session's live window; see live() for those that are")
 
 
+class UnknownTurnError(AnchorholdError):
+    """No turn of this branch has that id."""
+
+    def __init__(self, turn: str) -> None:
+        super().__init__(f"there is no turn {turn!r} in this branch; name one that was appended and not taken back")
+
+
+class BranchExistsError(AnchorholdError):
+    """The session has a branch of that name already."""
+
+    def __init__(self, branch: str) -> None:
+        super().__init__(f"this session has a branch {branch!r} already; open it, or fork under another name")
+
+
 class MismatchError(AnchorholdError):
     """The bytes under a pointer are not those that it names (EPO-3)."""
 

@@ -8,6 +8,7 @@ database; `stores.sqlite` and `stores.postgres` are those there are.
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 Row: TypeAlias = tuple[Any, ...]
@@ -69,6 +70,20 @@ class Ledger(Protocol):
 
     def one(self, query: str, parameters: Sequence[object] = ()) -> Row:
         """The row of a query that always has one."""
+        ...
+
+    def alive(self, opening: bytes) -> bool:
+        """Whether the opening of the store that has this mark as its `issuer` is open still, in whatever process: so
+        that recovery undoes what the dead left behind, and nothing of the living (CRA-2)."""
+        ...
+
+    def scrub(self) -> bool:
+        """Leave no trace of what was deleted in the database's pages and log (ERA-1); false where another connection
+        still needs an older state, to be done again later. Outside a transaction."""
+        ...
+
+    def files(self) -> list[Path]:
+        """Every file that holds state of this database or lies beside it, as far as it can be seen from here."""
         ...
 
     def close(self) -> None:

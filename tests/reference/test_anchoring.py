@@ -3,6 +3,7 @@ import threading
 import pytest
 from transcripts import fill, port, token_of, turn
 
+from anchorhold_reference import Settings
 from anchorhold_reference.policies import lifetime, size_cap
 from anchorhold_spec.vocabulary import AnswerKind, OutcomeKind
 
@@ -67,12 +68,12 @@ def test_anc_1_the_same_fact_said_by_another_turn_does_not_anchor_this_assertion
 
 @pytest.mark.parametrize("policy", [lifetime(0), size_cap(0)])
 def test_anc_2_a_policy_only_proposes_and_the_refusal_names_the_facts(make, script, policy):
-    now = [1000.0]
-    transcript = make(clock=lambda: now[0])
+    age = [1000.0]
+    transcript = make(uptime=lambda: ("boot", age[0]), settings=Settings(keep=2, horizon=5))
     script.say(port(2))
     fill(transcript, 1, 5)
     transcript.compact()
-    now[0] += 10
+    age[0] += 10
     outcomes = transcript.sweep(policy)
 
     assert [o.kind for o in outcomes] == [OutcomeKind.REFUSED, OutcomeKind.COMMITTED, OutcomeKind.REFUSED]
@@ -80,8 +81,7 @@ def test_anc_2_a_policy_only_proposes_and_the_refusal_names_the_facts(make, scri
 
 
 def test_anc_2_a_policy_proposes_no_more_than_it_wants_gone(make, script):
-    now = [1000.0]
-    transcript = make(clock=lambda: now[0])
+    transcript = make(settings=Settings(keep=2, horizon=0))
     fill(transcript, 1, 5)
     transcript.compact()
 

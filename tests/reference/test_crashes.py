@@ -51,7 +51,9 @@ def state(transcript):
     return (
         transcript.live(),
         transcript.pointers(),
-        transcript._ledger.all("SELECT id, state, claimed, leaf, top FROM carrier ORDER BY id"),
+        transcript._ledger.all("SELECT id, state FROM carrier ORDER BY id"),
+        transcript._ledger.all("SELECT position, carrier, claimed FROM live ORDER BY position"),
+        transcript._ledger.all("SELECT summary, carrier FROM covers ORDER BY summary, carrier"),
         transcript._ledger.all("SELECT slot, epoch, span FROM cold ORDER BY slot"),
         transcript._ledger.all("SELECT slot FROM free_slot ORDER BY slot"),
         transcript._ledger.all("SELECT carrier, payload IS NULL FROM turn ORDER BY carrier"),

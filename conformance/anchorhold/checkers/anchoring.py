@@ -53,7 +53,7 @@ def anc_1(reading: Reading, tally: Tally) -> None:
                 # While the turn itself stands in the window, nothing is at stake.
                 if held is not Hold.RAW:
                     tally.trigger()
-            over = waits.over(assertion.number, held)
+            over = waits.over(assertion.number, held, at=observation)
             if held is Hold.LOOSE or (held is Hold.PENDING and over):
                 lost.add(assertion.number)
                 tally.trigger()

@@ -125,7 +125,7 @@ def con_2(reading: Reading, tally: Tally) -> None:
     for outer in found:
         for inner in (o for o in found if _during(o, outer)):
             look = _next_look(reading, max(inner, outer, key=lambda o: o.end))
-            if look is None or not (inner.calls or inner.committed):
+            if look is None or not outer.calls:
                 continue
             tally.trigger()
             twice = _twice(reading, look, writes) or _claimed_twice(reading, inner, outer)

@@ -83,8 +83,9 @@ def _not_there(reading: Reading, observation: Observation, turns: list[str]) -> 
     )
     if horizon is not None and waited >= horizon:
         return None
+    standing = reading.standing(observation) if observation.live is not None else frozenset()
     for turn in turns:
-        if turn in observation.withdrawn or any(drop.source == turn for drop in reading.drops):
+        if turn in standing | observation.withdrawn or any(drop.source == turn for drop in reading.drops):
             continue
         if through_pointers(reading, observation, turn) is not Hold.LOOSE:
             continue

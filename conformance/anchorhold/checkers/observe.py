@@ -426,7 +426,7 @@ def _observations(
     raw: frozenset[str] = frozenset()
     exempt: frozenset[str] = frozenset()
     damaged: frozenset[str] = frozenset()
-    waited = 0.0
+    waited, held = 0.0, False
 
     replies = _replies(done, said)
 
@@ -463,6 +463,7 @@ def _observations(
             exempt=exempt | away,
             withdrawn=away,
             damaged=damaged,
+            copies_held=held,
         )
 
     for operation in done:
@@ -479,6 +480,10 @@ def _observations(
             # What else lies under the damaged bytes is not known, so whatever is no longer in the window is exempt.
             exempt |= frozenset(i for i, s in said.items() if s.at < operation.start) - raw
             damaged |= {str(operation.arguments.get("token", ""))}
+        if operation.op == "hold_copies" and operation.ok:
+            held = bool(operation.arguments.get("held"))
+        elif operation.op == "settle" and operation.ok:
+            held = False
         if operation.op == "expire":
             waited += float(operation.arguments.get("seconds", 0.0))
             horizon = header.settings.horizon

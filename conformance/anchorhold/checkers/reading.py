@@ -171,6 +171,8 @@ class Observation:
     """Turns whose original the suite itself put out of reach (damaged store, horizon over), or took away."""
     withdrawn: frozenset[str] = frozenset()
     """Of these: turns that the caller took away from this session by a clear, a rewind or a forget."""
+    copies_held: bool = False
+    """Whether the suite holds background copies back."""
     damaged: frozenset[str] = frozenset()
     """Tokens under which the suite damaged the stored bytes."""
 

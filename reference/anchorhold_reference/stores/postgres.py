@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -87,6 +88,7 @@ class PostgresLedger:
                 raise ForeignStoreError(self.where, f"written in layout {layout}, and this version reads {LAYOUT}")
             # A new opening is a new epoch, whatever was or was not written in the last one (EPO-2).
             self.run("UPDATE counter SET value = value + 1 WHERE name = 'epoch'")
+        self.one("SELECT pg_advisory_lock(?)", (self._key(f"opening {self.issuer.hex()}"),))
 
     @property
     def connection(self) -> "psycopg.Connection[Row]":
@@ -157,6 +159,31 @@ class PostgresLedger:
         row = self.first(query, parameters)
         assert row is not None, query
         return row
+
+    def alive(self, opening: bytes) -> bool:
+        """Whether that opening holds its advisory lock, which the server lets go of when the connection ends."""
+        if opening == self.issuer:
+            return True
+        key = self._key(f"opening {opening.hex()}")
+        (free,) = self.one("SELECT pg_try_advisory_lock(?)", (key,))
+        if free:
+            self.one("SELECT pg_advisory_unlock(?)", (key,))
+        return not free
+
+    def scrub(self) -> bool:
+        """Rewrite every table without its dead rows (ERA-1). The server's log of writes, and its archives, are the
+        server's: it recycles them by its own settings."""
+        with self._lock:
+            try:
+                self._plainly("VACUUM (FULL)")
+                self._plainly("CHECKPOINT")
+            except LedgerError:
+                return False
+            return True
+
+    def files(self) -> list[Path]:
+        """None that can be seen from here: they are the server's."""
+        return []
 
     def close(self) -> None:
         """Let go of the connection; what was not committed is gone, as after a crash."""

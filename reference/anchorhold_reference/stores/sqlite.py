@@ -11,6 +11,7 @@ from typing import Any, Protocol, Self, TypeAlias
 
 from anchorhold_reference.errors import ClosedError, ForeignStoreError, LedgerError
 from anchorhold_reference.ledger import Dialect, Row
+from anchorhold_reference.openings import Openings
 from anchorhold_reference.schema import APPLICATION_ID, LAYOUT, SQLITE, TABLES, statements
 
 DIALECT = Dialect(name="sqlite", levelled="lower(CAST({} AS TEXT))")
@@ -59,11 +60,13 @@ class SqliteLedger:
         """
         self.path = path
         self.issuer = secrets.token_bytes(8)
+        self._openings = Openings(path)
         self._lock = threading.RLock()
         self._connection: Connection | None = None
         try:
             self._connection = connect(path, wait)
             self._prepare()
+            self._openings.enter(self.issuer)
         except sqlite3.Error as error:
             self.close()
             raise LedgerError(str(error), where=str(path)) from error
@@ -83,6 +86,8 @@ class SqliteLedger:
             raise ForeignStoreError(str(self.path), f"not a database that can be opened ({error})") from error
         self.run("PRAGMA synchronous=FULL")
         self.run("PRAGMA foreign_keys=ON")
+        # What is deleted is overwritten (ERA-1); `scrub` does the rest.
+        self.run("PRAGMA secure_delete=ON")
         with self.transaction():
             (application,) = self.one("PRAGMA application_id")
             (layout,) = self.one("PRAGMA user_version")
@@ -182,6 +187,28 @@ class SqliteLedger:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+            self._openings.leave()
+
+    def alive(self, opening: bytes) -> bool:
+        """Whether that opening of the store is open still, in whatever process (CRA-2)."""
+        return self._openings.alive(opening)
+
+    def scrub(self) -> bool:
+        """Rewrite the database without what was deleted, and empty its log (ERA-1).
+
+        Deleted cells are overwritten already, but pages that were rebalanced may hold older copies of them.
+        """
+        with self._lock:
+            try:
+                self.connection.execute("VACUUM")
+                (busy, _, _) = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            except sqlite3.OperationalError:
+                return False
+            return not busy
+
+    def files(self) -> list[Path]:
+        """The database, its log and index, and the marks of who has it open."""
+        return [path for path in sorted(self.path.parent.glob(f"{self.path.name}*")) if path.is_file()]
 
     def _execute(self, statement: str, parameters: Sequence[object]) -> Cursor:
         with self._lock:
