@@ -23,7 +23,7 @@ from anchorhold.load import Loaded
 from anchorhold.planting import Planter
 from anchorhold.progress import Progress, Silent
 from anchorhold.result import FailureResult, Result, failure, result
-from anchorhold.run import could_not_open, play
+from anchorhold.run import could_not_open, means_of, play
 from anchorhold.scenarios import ASKED_FOR, BUDGETS, DIRECTED, Effort, Plan, Scenario, scenarios
 from anchorhold.shrink import Attempt, Enough, Failing, cut, shrink
 from anchorhold.verdict import Checker, Failure, History, Judgement, Verdict, VerdictKind, decide
@@ -208,7 +208,7 @@ class _Run:
         return scenarios(
             effort=self._effort,
             seed=self._seed,
-            operations=self.description.operations,
+            means=means_of(self.description),
             points=self.description.crash_points,
         )
 

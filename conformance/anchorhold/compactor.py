@@ -8,10 +8,10 @@ The suite owns the summariser: `open` is handed a callable, and every model call
 to it. An adapter translates and never repairs: what the compactor under test loses stays lost.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from anchorhold_spec.vocabulary import Answer, Entry, Item, Outcome, Pointer, Tombstone, Turn
 
@@ -25,6 +25,8 @@ class Mechanism(StrEnum):
     """Summaries carry tokens that resolve to originals: `pointers` and `get`."""
     RETRIEVAL = "retrieval"
     """Something can be asked for: `get`, `search` or `reconstitute`."""
+    QUESTIONS = "questions"
+    """The value of a slot can be asked for, with evidence or without: `reconstitute`."""
     MANIFESTS = "manifests"
     """Carriers say which assertions they carry: `manifest`."""
     TOMBSTONES = "tombstones"
@@ -45,11 +47,36 @@ class Mechanism(StrEnum):
     """A lifetime removes entries by time: `expire`."""
     SESSIONS = "sessions"
     """Several sessions share one store: `switch`."""
+    CLEARING = "clearing"
+    """The caller can empty the window: `clear`."""
+    REWINDING = "rewinding"
+    """The caller can take the latest turns back: `rewind`."""
+    FORKS = "forks"
+    """A session can branch: `fork`; `switch` goes between the branches."""
+    ERASURE = "erasure"
+    """What a turn says can be erased: `forget`, and `files` to look for what is left of it."""
+    BACKGROUND_COPY = "background-copy"
+    """Originals are copied after the commit: `hold_copies`, `settle` and `ratios`."""
+    CLOCKS = "clocks"
+    """The wall clock can be made to jump: `clock`."""
+    POWER_LOSS = "power-loss"
+    """What was not synced can be made to go: `lose_power`."""
+    STORE_ERRORS = "store-errors"
+    """A write of the store can be made to fail: `fail_store`."""
+    AUDITS = "audits"
+    """Evicted facts are fetched from time to time to see that they can be: `audits`."""
+    OVERRIDES = "overrides"
+    """While degraded the caller can accept a loss on the record: `override`."""
+    WORKERS = "workers"
+    """Operations can be run as workers, one access to a store at a time: `begin` and `advance`."""
+    CONCURRENCY = "concurrency"
+    """While `compact` waits for its model other operations may be called. Declared: no operation shows it."""
 
 
 OPERATIONS_OF: dict[Mechanism, tuple[str, ...]] = {
     Mechanism.POINTERS: ("pointers", "get"),
     Mechanism.RETRIEVAL: ("get", "search", "reconstitute"),
+    Mechanism.QUESTIONS: ("reconstitute",),
     Mechanism.MANIFESTS: ("manifest",),
     Mechanism.TOMBSTONES: ("tombstone", "tombstones"),
     Mechanism.EVICTION: ("evict",),
@@ -59,6 +86,17 @@ OPERATIONS_OF: dict[Mechanism, tuple[str, ...]] = {
     Mechanism.STATUS: ("status",),
     Mechanism.EXPIRY: ("expire",),
     Mechanism.SESSIONS: ("switch",),
+    Mechanism.CLEARING: ("clear",),
+    Mechanism.REWINDING: ("rewind",),
+    Mechanism.FORKS: ("fork",),
+    Mechanism.ERASURE: ("forget", "files"),
+    Mechanism.BACKGROUND_COPY: ("hold_copies", "settle", "ratios"),
+    Mechanism.CLOCKS: ("clock",),
+    Mechanism.POWER_LOSS: ("lose_power",),
+    Mechanism.STORE_ERRORS: ("fail_store",),
+    Mechanism.AUDITS: ("audits",),
+    Mechanism.OVERRIDES: ("override",),
+    Mechanism.WORKERS: ("begin", "advance"),
 }
 """Operations through which a mechanism is seen; for RETRIEVAL one of them is enough."""
 
@@ -130,6 +168,54 @@ class Description:
     """Where the compactor publicly declares that originals cannot be had back: its own words."""
     operations: frozenset[str] = frozenset()
     """Filled in by the suite: the operations that the compactor offers."""
+
+
+class StoreFault(StrEnum):
+    """How a write of the store fails (OUT-3)."""
+
+    ERROR = "error"
+    """It says that it failed."""
+    SILENT = "silent"
+    """It says that it succeeded, and wrote nothing."""
+    SHORT = "short"
+    """It wrote a part, and says that it succeeded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratios:
+    """Counts of summaries (PTR-5)."""
+
+    committed: int
+    """Summaries that were ever committed, pending ones included."""
+    pending: int
+    """Of these: with a source whose copy is outstanding."""
+    unresolvable: int
+    """Of these: with a source that neither landed nor will. More than none is a breach."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """One fetch of a fact of an evicted span, through the path that reconstitution uses (RET-2)."""
+
+    compaction: int
+    """After how many compactions it was run."""
+    turn: str | None = None
+    """Id of the turn whose fact was fetched, where there was one to fetch."""
+    passed: bool
+    """Whether the fact came back verbatim."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advance:
+    """How far a single-stepped worker has come."""
+
+    done: bool
+    at: str | None = None
+    """The access to a store before which it stands; none where it is done."""
+    outcome: Outcome | None = None
+    """The result, where the operation has an outcome."""
+    answer: Answer | None = None
+    """The result, where it is an answer."""
 
 
 class OperationError(Exception):
@@ -207,8 +293,59 @@ class Capabilities(Protocol):
     def corrupt(self, token: str) -> bool:
         """Damage the stored bytes under a pointer, behind the compactor's back. False where none were found."""
 
-    def switch(self, session: str, user: str) -> None:
-        """Go over to another session of the same store."""
+    def switch(self, session: str, user: str, branch: str = "main") -> None:
+        """Go over to another session of the same store, or to another branch of this one."""
 
     def status(self) -> str:
         """`lossless`, or `degraded: ` and the reason."""
+
+    def clear(self) -> None:
+        """The caller empties the window; a compaction under way must not bring anything back (CON-3).
+
+        No erasure: originals that were reachable may stay reachable.
+        """
+
+    def rewind(self, turn: str) -> None:
+        """Take back everything that was appended after a turn: not in the window, not found, not pointed at."""
+
+    def fork(self, branch: str) -> None:
+        """Begin a branch from the present state, and go over to it.
+
+        What the parent appends afterwards is not of the branch's lineage, and the other way round (ISO-1).
+        """
+
+    def forget(self, turn: str) -> Outcome:
+        """Erase what a turn says, everywhere (ERA-1)."""
+
+    def files(self) -> Sequence[str]:
+        """Absolute paths of every file that holds state or logs of the session, and of what lies beside them."""
+
+    def hold_copies(self, held: bool) -> None:
+        """While held, background copies do not land."""
+
+    def settle(self) -> None:
+        """Let outstanding background work run to its end; the hold is lifted."""
+
+    def ratios(self) -> Ratios:
+        """Counts of summaries."""
+
+    def clock(self, shift: float) -> None:
+        """The wall clock jumps by so many seconds, forward or back, without time passing."""
+
+    def lose_power(self) -> None:
+        """Power is lost now: what was not synced is gone, and so is the process. The suite then calls `reopen`."""
+
+    def fail_store(self, point: str, fault: str) -> None:
+        """Arm: the write of the next `compact` at this crash point fails, in one of the ways of `StoreFault`."""
+
+    def audits(self) -> Sequence[Audit]:
+        """Audits run so far, in order."""
+
+    def override(self, reason: str) -> Outcome:
+        """While degraded: the caller accepts the loss, on the record (RET-3)."""
+
+    def begin(self, worker: str, op: str, arguments: Mapping[str, Any]) -> None:
+        """Start an operation as a worker of this name, stopped before its first access to a store."""
+
+    def advance(self, worker: str) -> Advance:
+        """Let a worker go on up to its next access to a store, or to its end."""

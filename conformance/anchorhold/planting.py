@@ -136,7 +136,7 @@ class Planter:
     # Facts
 
     def fact(self, kind: str | None = None, *, subject: str | None = None, attribute: str | None = None) -> Fact:
-        """A new statement: `kind` is one of `KINDS`, or `slot` of any of them."""
+        """A new statement: `kind` is one of `KINDS`, or `hedge`; any of `KINDS` where none is named."""
         kind = kind or self._random.choice(KINDS)
         subject = subject or self.subject()
         attribute = attribute or self._attribute(kind)
@@ -206,6 +206,7 @@ class Planter:
                 "identifier": IDENTIFIER_ATTRIBUTES,
                 "port": PORT_ATTRIBUTES,
                 "negation": NEGATED_ATTRIBUTES,
+                "hedge": NUMBER_ATTRIBUTES,
             }[kind]
         )
 
@@ -213,7 +214,7 @@ class Planter:
         pick, number = self._random.choice, self._random.randrange
         if kind == "path":
             return f"/{pick(PLACES)}/{pick(SERVICES)}/{pick(PARTS)}{number(100, 999)}.{pick(ENDINGS)}"
-        if kind == "number":
+        if kind in ("number", "hedge"):
             return f"{number(1001, 99_999)} {pick(UNITS)}"
         if kind == "port":
             return str(number(10_240, 60_999))
@@ -256,6 +257,37 @@ class Planter:
     def utter(self, text: str, *facts: Fact, speaker: str = "user") -> Append:
         """One turn with exactly this text."""
         return Append(turn=self._turn(speaker, text=text), facts=facts)
+
+    def attach(self, data: bytes, *facts: Fact, speaker: str = "user") -> Append:
+        """One turn whose content is these bytes."""
+        turn = self._turn(speaker, text=None)
+        return Append(turn=replace(turn, data=data), facts=facts)
+
+    def marked(self, append: Append, status: str) -> Append:
+        """The same turn with a status: `consumed`, `killed`, `unfinished`."""
+        return Append(turn=replace(append.turn, status=status), facts=append.facts)
+
+    def protect(self, append: Append) -> Append:
+        """The same turn, which has to stay in the window word for word."""
+        return Append(turn=replace(append.turn, protected=True), facts=append.facts)
+
+    def batch(self, count: int) -> tuple[Append, tuple[Append, ...]]:
+        """A turn that makes several calls at once, and their results."""
+        pairs = [self.call() for _ in range(count)]
+        calls = tuple(call for asking, _ in pairs for call in asking.turn.calls)
+        asking = self._turn("assistant", text=f"Doing these together (note {self._note()}).", calls=calls)
+        return Append(turn=asking), tuple(result for _, result in pairs)
+
+    def asides(self, size: int) -> tuple[tuple[str, ...], ...]:
+        """Three runs of sentences of about so many characters each, no two of them alike, that assert nothing."""
+        runs = []
+        for _ in range(3):
+            run: list[str] = []
+            while sum(map(len, run)) < size:
+                topic = self._random.choice(TOPICS)
+                run.append(f"{self._random.choice(REPLIES).format(topic=topic)} The note on it reads {self._note()}.")
+            runs.append(tuple(run))
+        return tuple(runs)
 
     def call(self, *facts: Fact, size: int = 160) -> tuple[Append, Append]:
         """A tool call, and its result, which asserts these facts; the call's arguments hold those of kind `argument`.
@@ -334,12 +366,21 @@ def _join(parts: Sequence[str]) -> str:
 
 
 def statement(kind: str, *, subject: str, attribute: str, value: str, form: int = 0) -> Fact:
-    """The fact that a slot has a value, in words; a negation always takes the form with "is not"."""
+    """The fact that a slot has a value, in words; a negation takes the form with "is not", a hedge that with "is
+    probably"."""
     if kind == "negation":
         return Fact(
             text=f"The {attribute} of {subject} is not {value}.",
             literal=f"not {value}",
             kind="negation",
+            subject=subject,
+            attribute=attribute,
+        )
+    if kind == "hedge":
+        return Fact(
+            text=f"The {attribute} of {subject} is probably {value}.",
+            literal=f"probably {value}",
+            kind="hedge",
             subject=subject,
             attribute=attribute,
         )

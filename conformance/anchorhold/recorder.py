@@ -1,5 +1,6 @@
 """Keeps record of operations as they happen: `invoke`, then `ok`, `fail` or `info`, in one order over all threads."""
 
+import contextvars
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -11,8 +12,26 @@ from anchorhold.errors import AdapterError
 from anchorhold.history import Event, EventType
 from anchorhold.summariser import ScriptedSummariser
 
-READS = frozenset({"live", "pointers", "get", "search", "reconstitute", "manifest", "tombstones", "status"})
+READS = frozenset(
+    {
+        "live",
+        "pointers",
+        "get",
+        "search",
+        "reconstitute",
+        "manifest",
+        "tombstones",
+        "status",
+        "ratios",
+        "audits",
+        "files",
+    }
+)
 """Operations that change nothing: one that ends with an exception definitely did not happen."""
+
+PROCESS: contextvars.ContextVar[str] = contextvars.ContextVar("anchorhold_process", default="main")
+"""In whose name something is done. What the suite runs on other threads for a process inherits it; a thread of the
+compactor's own does not, and counts as part of what `main` asked for."""
 
 R = TypeVar("R")
 
@@ -27,6 +46,8 @@ class Recorder:
         """How often the summariser was called."""
         self._summariser = summariser
         self._lock = threading.RLock()
+        self._held: Callable[[], None] | None = None
+        self._ended: dict[str, EventType] = {}
 
     def do(self, op: str, call: Callable[[], R], arguments: Mapping[str, Any]) -> R | None:
         """Carry out one operation. None where it did not succeed, or where the operation has no result.
@@ -51,8 +72,12 @@ class Recorder:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the operation that ended last did so with `ok`."""
-        return bool(self.events) and self.events[-1].type is EventType.OK
+        """Whether the operation that ended last in this process did so with `ok`."""
+        return self._ended.get(PROCESS.get()) is EventType.OK
+
+    def hold(self, meanwhile: Callable[[], None] | None) -> None:
+        """Before the next call of the summariser is answered, do this. None: nothing is to be done any more."""
+        self._held = meanwhile
 
     def note(self, what: Mapping[str, str]) -> None:
         """Something that the suite could not do, and why: for whoever reads the history."""
@@ -63,8 +88,12 @@ class Recorder:
         """Handed to the compactor in place of its model."""
         with self._lock:
             self.summaries += 1
-            mode = self._summariser.mode
             self.add(EventType.INVOKE, "summarise", {"messages": list(shown.messages)})
+            meanwhile, self._held = self._held, None
+        if meanwhile is not None:
+            meanwhile()
+        with self._lock:
+            mode = self._summariser.mode
             try:
                 reply = self._summariser(shown)
             except SummariserError as error:
@@ -77,10 +106,12 @@ class Recorder:
     def add(self, kind: EventType, op: str, value: Any = None, *, error: str | None = None) -> None:
         """Add one event."""
         with self._lock:
+            self._ended[PROCESS.get()] = kind
             self.events.append(
                 Event(
                     index=len(self.events),
                     step=self.step,
+                    process=PROCESS.get(),
                     type=kind,
                     op=op,
                     value=value,

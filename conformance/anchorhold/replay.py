@@ -65,7 +65,7 @@ class Line:
     last: int
     """Index of the event that ended it."""
     depth: int
-    """0, or 1 for a call of the summariser inside another operation."""
+    """0, or more where it was called inside another operation, or by another process while that went on."""
     call: str
     end: str
 
@@ -74,10 +74,12 @@ def lines(events: Sequence[Event]) -> Iterator[Line]:
     """Each operation as one line, in the order in which they were invoked."""
     ends: dict[int, Event] = {}
     depths: dict[int, int] = {}
-    open_: list[Event] = []
+    stacks: dict[str, list[Event]] = {}
     for event in events:
+        open_ = stacks.setdefault(event.process, [])
         if event.type is EventType.INVOKE:
-            depths[event.index] = len(open_)
+            # What another process does in between stands beside, and is shown as deep as what it happened in.
+            depths[event.index] = sum(map(len, stacks.values()))
             open_.append(event)
             continue
         at = next((n for n in range(len(open_) - 1, -1, -1) if open_[n].op == event.op), None)
@@ -91,9 +93,14 @@ def lines(events: Sequence[Event]) -> Iterator[Line]:
             first=event.index,
             last=end.index if end else event.index,
             depth=depths[event.index],
-            call=one_line(f"{event.op} {_arguments(event)}", limit=150),
+            call=one_line(f"{_beside(event)}{event.op} {_arguments(event)}", limit=150),
             end=one_line(_result(end), limit=220) if end else "did not end",
         )
+
+
+def _beside(event: Event) -> str:
+    """Whose operation it is, where it is not the main process's."""
+    return "" if event.process == "main" else f"({event.process}) "
 
 
 def _arguments(event: Event) -> str:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from anchorhold.history import EventType
+from anchorhold.looks import OBSERVATIONS
 from anchorhold.planting import ARGUMENT
-from anchorhold.run import OBSERVATIONS
 from anchorhold.verdict import Failure, History
-from anchorhold.workload import AnyStep, Append, Ask, Compact, Probe, Summariser, Workload
+from anchorhold.workload import AnyStep, Append, Ask, Compact, Meanwhile, Probe, Summariser, Workers, Workload
 from anchorhold_spec.vocabulary import Fact
 
 
@@ -100,12 +100,14 @@ class _Work:
         named = self.best.failure.fact
 
         def told(keep: Callable[[Fact], bool]) -> tuple[AnyStep, ...]:
-            return tuple(
-                _bare(step, tuple(fact for fact in step.facts if keep(fact)))
-                if isinstance(step, Append) and step.turn.text is not None
-                else step
-                for step in self.steps
-            )
+            def less(step: AnyStep) -> AnyStep:
+                if isinstance(step, Meanwhile):
+                    return Meanwhile(steps=tuple(map(less, step.steps)))
+                if isinstance(step, Append) and step.turn.text is not None:
+                    return _bare(step, tuple(fact for fact in step.facts if keep(fact)))
+                return step
+
+            return tuple(map(less, self.steps))
 
         if not self._try(told(lambda fact: named in (fact.text, fact.literal))):
             self._try(told(lambda _fact: True))
@@ -167,12 +169,20 @@ def pairs(steps: tuple[AnyStep, ...]) -> frozenset[str]:
     """Ids of the calls that are followed by their result."""
     calls: set[str] = set()
     answered: set[str] = set()
-    for step in steps:
+    for step in unfolded(steps):
         if isinstance(step, Append):
             calls.update(call.id for call in step.turn.calls)
             if step.turn.result_of in calls:
                 answered.add(step.turn.result_of or "")
     return frozenset(answered)
+
+
+def unfolded(steps: tuple[AnyStep, ...]) -> Iterator[AnyStep]:
+    """The steps, and those that are taken inside them."""
+    for step in steps:
+        yield step
+        if isinstance(step, Meanwhile):
+            yield from unfolded(step.steps)
 
 
 def paired(steps: tuple[AnyStep, ...], *, before: frozenset[str]) -> tuple[AnyStep, ...]:
@@ -188,7 +198,10 @@ def paired(steps: tuple[AnyStep, ...], *, before: frozenset[str]) -> tuple[AnySt
         turn = step.turn
         return turn.result_of in broken or any(call.id in broken for call in turn.calls)
 
-    return tuple(step for step in steps if not half(step))
+    def whole(step: AnyStep) -> AnyStep:
+        return Meanwhile(steps=tuple(s for s in step.steps if not half(s))) if isinstance(step, Meanwhile) else step
+
+    return tuple(whole(step) for step in steps if not half(step)) if broken else steps
 
 
 def _key(steps: tuple[AnyStep, ...]) -> bytes:
@@ -208,8 +221,33 @@ def _simpler(step: AnyStep) -> Iterator[AnyStep]:
         yield Summariser(mode=step.mode)
     elif isinstance(step, Ask) and step.evidence:
         yield Ask(fact=step.fact)
+    elif isinstance(step, Meanwhile):
+        yield from _simpler_meanwhile(step)
+    elif isinstance(step, Workers):
+        yield from _simpler_workers(step)
     elif isinstance(step, Append):
         yield from _simpler_turns(step)
+
+
+def _simpler_meanwhile(step: Meanwhile) -> Iterator[Meanwhile]:
+    """One inner step less, or one simpler; without inner steps it is no step at all, and left out elsewhere."""
+    inner = step.steps
+    if len(inner) > 1:
+        yield from (Meanwhile(steps=(*inner[:at], *inner[at + 1 :])) for at in range(len(inner)))
+    for at, each in enumerate(inner):
+        yield from (Meanwhile(steps=(*inner[:at], less, *inner[at + 1 :])) for less in _simpler(each))
+
+
+def _simpler_workers(step: Workers) -> Iterator[Workers]:
+    """One worker less, or a shorter schedule."""
+    if len(step.tasks) > 1:
+        for task in step.tasks:
+            yield Workers(
+                tasks=tuple(other for other in step.tasks if other is not task),
+                schedule=tuple(name for name in step.schedule if name != task.worker),
+            )
+    for at in reversed(range(len(step.schedule))):
+        yield Workers(tasks=step.tasks, schedule=(*step.schedule[:at], *step.schedule[at + 1 :]))
 
 
 def _simpler_turns(step: Append) -> Iterator[Append]:

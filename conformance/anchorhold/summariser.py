@@ -40,6 +40,7 @@ FLUENT = (
 VAGUE = {
     "path": "the usual place",
     "number": "a suitable amount",
+    "hedge": "a suitable amount",
     "identifier": "the item in question",
     "entity": "the upstream service",
     "negation": "as discussed",
@@ -171,6 +172,26 @@ def _flip(sight: Sight) -> Reply:
     return Reply(text=_page(sight.call, (fact.text.replace(" not ", " ") for fact in sight.facts)))
 
 
+def _harden(sight: Sight) -> Reply:
+    return Reply(text=_page(sight.call, (fact.text.replace(" probably ", " ") for fact in sight.facts)))
+
+
+def _swap(sight: Sight) -> Reply:
+    return Reply(text=_page(sight.call, (fact.text for fact in swapped(sight.facts))))
+
+
+def swapped(facts: Iterable[Fact]) -> list[Fact]:
+    """Statements in which the attributes of one subject have each other's values; the others as they are."""
+    told = list(facts)
+    for subject in dict.fromkeys(fact.subject for fact in told if fact.subject is not None):
+        mine = [n for n, fact in enumerate(told) if fact.subject == subject and fact.attribute is not None]
+        values = [told[n].literal for n in mine]
+        if len({told[n].attribute for n in mine}) > 1 and len(set(values)) == len(values):
+            for n, value in zip(mine, [*values[1:], values[0]], strict=True):
+                told[n] = replace(told[n], text=told[n].text.replace(told[n].literal, value), literal=value)
+    return told
+
+
 def _same(sight: Sight) -> Reply:
     return Reply(text=sight.previous) if sight.previous is not None else _faithful(sight)
 
@@ -188,17 +209,20 @@ MODES: dict[str, Callable[[Sight], Reply]] = {
     "error-text": _error_text,
     "invent": _invent,
     "flip": _flip,
+    "harden": _harden,
+    "swap": _swap,
     "same": _same,
 }
 """What a summariser can be told to do.
 
 `faithful` keeps every planted statement that it was shown, verbatim; `paraphrase` keeps none of their literals;
-`drop` keeps no statement at all; `invent` adds one that no turn made; `flip` loses every "not". The others are no
+`drop` keeps no statement at all; `invent` adds one that no turn made; `flip` loses every "not", `harden` every
+"probably"; `swap` gives the values of one subject's attributes to each other. The others are no
 summaries: OUT-1 says that none of them is to be committed. `same` is the previous summary unchanged, and faithful as
 long as there is none.
 """
 
-SUMMARIES = frozenset({"faithful", "paraphrase", "drop", "invent", "flip"})
+SUMMARIES = frozenset({"faithful", "paraphrase", "drop", "invent", "flip", "harden", "swap"})
 """The modes in which the reply is a summary, good or bad."""
 
 

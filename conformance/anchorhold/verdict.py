@@ -7,17 +7,32 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from anchorhold.compactor import Mechanism
 from anchorhold.history import Event, Header
 
-MEANS: Mapping[Mechanism, str] = MappingProxyType({Mechanism.CRASHES: "crash", Mechanism.STORE_FAULTS: "corrupt"})
+MEANS: Mapping[Mechanism, str] = MappingProxyType(
+    {
+        Mechanism.CRASHES: "crash",
+        Mechanism.STORE_FAULTS: "corrupt",
+        Mechanism.POWER_LOSS: "lose_power",
+        Mechanism.STORE_ERRORS: "fail_store",
+        Mechanism.WORKERS: "begin",
+        Mechanism.CLOCKS: "clock",
+        Mechanism.STATUS: "status",
+    }
+)
 """Mechanisms that are the suite's means to bring a situation about, and the operation that each takes.
 
-Every store can be damaged and every process can stop. Where an adapter does not offer the means the rule is not
+Every store can be damaged and fail, every process can stop, every clock can be wrong; and a compactor is lossless or
+it is not, whether or not it can be asked. Where an adapter does not offer the means the rule is not
 observable; it is vacuous only where the compactor has nothing that could be damaged or left half done.
 """
+
+
+Needed: TypeAlias = Mechanism | tuple[Mechanism, ...]
+"""A mechanism, or several of which any one will do."""
 
 
 class VerdictKind(StrEnum):
@@ -80,8 +95,9 @@ class Checker(Protocol):
         """Triggers over all histories below which nothing failing is inconclusive."""
 
     @property
-    def mechanisms(self) -> tuple[Mechanism, ...]:
-        """What the rule restrains: absent, it is vacuous; hidden, it is not observable."""
+    def mechanisms(self) -> tuple[Needed, ...]:
+        """What the rule restrains: absent, it is vacuous; hidden, it is not observable. Of several together in one
+        entry any one will do."""
 
     def judge(self, history: History) -> Judgement:
         """Look at one history."""
@@ -115,15 +131,19 @@ def decide(
     if failures:
         return verdict(VerdictKind.FAIL, failures[0].sentence)
     # A situation that was seen to occur is no less real for a mechanism that the description forgot.
-    for mechanism in checker.mechanisms if triggered < checker.minimum else ():
-        if mechanism in hidden:
-            return verdict(VerdictKind.NOT_OBSERVABLE, f"{mechanism}: {hidden[mechanism]}")
-        if mechanism in present:
+    for needed in checker.mechanisms if triggered < checker.minimum else ():
+        choice = needed if isinstance(needed, tuple) else (needed,)
+        driven = [mechanism for mechanism in choice if mechanism in present and mechanism not in hidden]
+        if driven:
             continue
-        if mechanism in MEANS:
-            return verdict(VerdictKind.NOT_OBSERVABLE, f"the adapter offers no `{MEANS[mechanism]}`")
+        for mechanism in choice:
+            if mechanism in hidden:
+                return verdict(VerdictKind.NOT_OBSERVABLE, f"{mechanism}: {hidden[mechanism]}")
+        for mechanism in choice:
+            if mechanism in MEANS:
+                return verdict(VerdictKind.NOT_OBSERVABLE, f"the adapter offers no `{MEANS[mechanism]}`")
         if not triggered:
-            return verdict(VerdictKind.VACUOUS, f"the compactor has no {mechanism}")
+            return verdict(VerdictKind.VACUOUS, f"the compactor has no {' and no '.join(choice)}")
     if triggered < checker.minimum:
         return verdict(
             VerdictKind.INCONCLUSIVE,

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from anchorhold.compactor import Settings
+from anchorhold.compactor import Settings, StoreFault
 from anchorhold_spec.vocabulary import Fact, Turn
 
 
@@ -54,7 +54,7 @@ class Fill(Step, frozen=True, kw_only=True, tag="fill"):
 
 
 class Probe(Step, frozen=True, kw_only=True, tag="probe"):
-    """Observe everything: live, pointers, get of each pointer ever seen, manifests, tombstones, status."""
+    """Observe everything: live, pointers, get of each pointer ever seen, manifests, tombstones, status and counts."""
 
     only: tuple[str, ...] = ()
     """Observe only by these operations; none named: by all."""
@@ -67,10 +67,11 @@ class Follow(Step, frozen=True, kw_only=True, tag="follow"):
 
 
 class Switch(Step, frozen=True, kw_only=True, tag="switch"):
-    """Go over to another session of the same store."""
+    """Go over to another session of the same store, or to another branch of one."""
 
     session: str
     user: str
+    branch: str = "main"
 
 
 class Ask(Step, frozen=True, kw_only=True, tag="ask"):
@@ -119,6 +120,93 @@ class Expire(Step, frozen=True, kw_only=True, tag="expire"):
     seconds: float
 
 
+class Clear(Step, frozen=True, kw_only=True, tag="clear"):
+    """The caller empties the window."""
+
+
+class Rewind(Step, frozen=True, kw_only=True, tag="rewind"):
+    """The caller takes back everything that was appended after a turn."""
+
+    turn: str
+
+
+class Fork(Step, frozen=True, kw_only=True, tag="fork"):
+    """Begin a branch from here, and go over to it."""
+
+    branch: str
+
+
+class Forget(Step, frozen=True, kw_only=True, tag="forget"):
+    """Erase what a turn says; then look for it in every file that the compactor names."""
+
+    turn: str
+
+
+class HoldCopies(Step, frozen=True, kw_only=True, tag="hold"):
+    """Hold background copies back, or let them land again."""
+
+    held: bool
+
+
+class Settle(Step, frozen=True, kw_only=True, tag="settle"):
+    """Let background work run to its end."""
+
+
+class Clock(Step, frozen=True, kw_only=True, tag="clock"):
+    """The wall clock jumps by so many seconds; no time passes."""
+
+    shift: float
+
+
+class LosePower(Step, frozen=True, kw_only=True, tag="power"):
+    """Power is lost now; then reopen."""
+
+
+class FailStore(Step, frozen=True, kw_only=True, tag="fail-store"):
+    """The next compaction's write at crash point number `point` (modulo how many there are) fails so; compact."""
+
+    point: int
+    fault: StoreFault
+
+
+class Override(Step, frozen=True, kw_only=True, tag="override"):
+    """While degraded, the caller accepts the loss."""
+
+    reason: str
+
+
+class Meanwhile(Step, frozen=True, kw_only=True, tag="meanwhile"):
+    """The next call of the summariser is held while these steps are taken from another thread; then it is answered.
+
+    A compactor that lets nobody in while it compacts makes the steps wait; the model is then answered after a while.
+    """
+
+    steps: tuple["AnyStep", ...]
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a single-stepped worker does."""
+
+    worker: str
+    op: str
+    """`compact`, `evict`, `get`, `expire`, …"""
+    turn: str | None = None
+    """Where the operation takes a token: of the newest token that is known to lead to this turn."""
+    seconds: float | None = None
+    """Where the operation is `expire`."""
+
+
+class Workers(Step, frozen=True, kw_only=True, tag="workers"):
+    """Run operations as workers that take turns as the schedule says, one access to a store at a time.
+
+    Afterwards each is run to its end, in the order of the tasks.
+    """
+
+    tasks: tuple[Task, ...]
+    schedule: tuple[str, ...] = ()
+    """Names of workers; who is done is passed over."""
+
+
 AnyStep: TypeAlias = (
     Append
     | Fill
@@ -134,6 +222,18 @@ AnyStep: TypeAlias = (
     | Corrupt
     | Expire
     | Switch
+    | Clear
+    | Rewind
+    | Fork
+    | Forget
+    | HoldCopies
+    | Settle
+    | Clock
+    | LosePower
+    | FailStore
+    | Override
+    | Meanwhile
+    | Workers
 )
 
 

@@ -3,23 +3,29 @@
 from anchorhold_reference.compaction import STEPS
 from anchorhold_reference.errors import (
     AnchorholdError,
+    BranchExistsError,
     ClosedError,
     ForeignStoreError,
     MismatchError,
     StoreError,
     TurnConflictError,
     UnknownCarrierError,
+    UnknownTurnError,
 )
 from anchorhold_reference.transcript import Transcript
-from anchorhold_reference.values import Candidate, Reply, Request, Settings, Status
+from anchorhold_reference.values import Audit, Candidate, Copies, Ratios, Reply, Request, Settings, Status
 
 __all__ = [
     "STEPS",
     "AnchorholdError",
+    "Audit",
+    "BranchExistsError",
     "Candidate",
     "ClosedError",
+    "Copies",
     "ForeignStoreError",
     "MismatchError",
+    "Ratios",
     "Reply",
     "Request",
     "Settings",
@@ -28,4 +34,5 @@ __all__ = [
     "Transcript",
     "TurnConflictError",
     "UnknownCarrierError",
+    "UnknownTurnError",
 ]

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 
 from anchorhold_reference import cold
 from anchorhold_reference.anchors import anchors_of
-from anchorhold_reference.codec import encode_text, shown
-from anchorhold_reference.decide import Holding, Statement, current, resolution
+from anchorhold_reference.codec import decode, digest, encode_text, shown
+from anchorhold_reference.decide import Copy, Holding, Statement, current, resolution
 from anchorhold_reference.errors import MismatchError, StoreError
 from anchorhold_reference.extract import stands_in
 from anchorhold_reference.extract.facts import UnreadableError
 from anchorhold_reference.extract.slots import name
 from anchorhold_reference.pointer import unseal
-from anchorhold_reference.session import Live, Session, carrier_id
+from anchorhold_reference.session import UNDER, Live, Session, carrier_id
+from anchorhold_reference.status import causes
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Turn
 
 
@@ -29,15 +30,29 @@ def resolve(session: Session, token: str) -> Answer:
     ledger = session.ledger
     with ledger.reading():
         issued = None if address is None else cold.look_up(ledger, session.id, address)
-        decision = resolution(None if issued is None else issued.holding)
+        decision = AnswerKind.FOREIGN if issued is None else resolution(issued.holding, issued.copy)
         if issued is None or decision is AnswerKind.FOREIGN:
             return Answer(kind=AnswerKind.FOREIGN, reason="this session never issued that pointer (EPO-2)")
-        if decision is AnswerKind.PENDING:
-            return Answer(kind=AnswerKind.PENDING, reason="the compaction that wrote it has not committed (PTR-6)")
-        if decision is not AnswerKind.FOUND:
+        if decision is None:
             return _gone(session, issued)
+        if decision is not AnswerKind.FOUND:
+            return Answer(kind=decision, reason=_WHY[issued.holding, issued.copy])
         turn = cold.fetch(ledger, issued)
     return _original(turn, carrier=issued.address.key)
+
+
+_WHY = {
+    (Holding.STAGED, Copy.OUTSTANDING): "the compaction that wrote it has not committed (PTR-6)",
+    (Holding.STAGED, Copy.LANDED): "the compaction that wrote it has not committed (PTR-6)",
+    (
+        Holding.COMMITTED,
+        Copy.OUTSTANDING,
+    ): "its copy is outstanding, and the source is held until it has landed (PTR-5)",
+    (Holding.COMMITTED, Copy.UNRESOLVABLE): "its source was damaged before the copy had landed (PTR-5)",
+    **{(Holding.EXPIRED, copy): "its lifetime has ended, beyond the horizon" for copy in Copy},
+    **{(Holding.ERASED, copy): "erased: it was forgotten on request (ERA-1)" for copy in Copy},
+}
+"""Why a pointer that this session issued does not lead to an original."""
 
 
 def _original(turn: Turn, *, carrier: str, value: str | None = None, reason: str | None = None) -> Answer:
@@ -55,14 +70,16 @@ def _original(turn: Turn, *, carrier: str, value: str | None = None, reason: str
 
 def _gone(session: Session, issued: cold.Issued) -> Answer:
     """What to say of an original that left through the gate."""
-    reasons = session.ledger.all("SELECT DISTINCT reason FROM tombstone WHERE span = ?", (issued.span,))
+    reasons = session.ledger.all(
+        "SELECT DISTINCT reason FROM tombstone WHERE session = ? AND span = ?", (session.id, issued.span)
+    )
     if reasons:
         said = "; ".join(str(reason) for (reason,) in reasons)
         return Answer(
             kind=AnswerKind.TOMBSTONED, reason=f"the original was let go after assertions were dropped: {said}"
         )
     over = session.summary_over(issued.span)
-    if anchors_of(session.ledger, issued.span) and over is not None:
+    if anchors_of(session, issued.span) and over is not None:
         return Answer(
             kind=AnswerKind.INSUFFICIENT,
             carrier=carrier_id(over[0], 1),
@@ -129,11 +146,11 @@ def _assertions(session: Session, live: list[Live], subject: str, attribute: str
     at = {one.carrier: one for one in live if one.turn is not None}
     found: dict[tuple[int, int], _Said] = {}
     for span, order, fact, value, literal, negated, dropped in session.ledger.all(
-        "SELECT a.span, c.position, f.id, f.value, f.literal, f.negated, x.reason FROM fact f "
-        "JOIN assertion a ON a.fact = f.id JOIN carrier c ON c.id = a.span "
-        "LEFT JOIN tombstone x ON x.span = a.span AND x.fact = a.fact "
+        "SELECT a.span, a.span, f.id, f.value, f.literal, f.negated, x.reason FROM fact f "
+        "JOIN assertion a ON a.fact = f.id JOIN visible v ON v.carrier = a.span AND v.session = ? "
+        "LEFT JOIN tombstone x ON x.session = v.session AND x.span = a.span AND x.fact = a.fact "
         "WHERE f.session = ? AND f.kind = 'slot' AND f.subject_name = ? AND f.attribute_name = ?",
-        (session.id, subject, attribute),
+        (session.id, session.root, subject, attribute),
     ):
         found[span, fact] = _Said(
             order=order,
@@ -173,22 +190,40 @@ def _assertions(session: Session, live: list[Live], subject: str, attribute: str
 def _from_original(session: Session, one: _Said, note: str | None) -> Answer | None:
     if one.live is not None and one.live.turn is not None:
         return _original(one.live.turn, carrier=one.live.id, value=one.literal, reason=note)
+    held = _held(session, one.span)
+    if held is not None:
+        return _original(held, carrier=carrier_id(one.span, 0), value=one.literal, reason=note)
     issued = cold.pointer_to(session.ledger, one.span)
     if issued is None or issued.holding is not Holding.COMMITTED:
         return None
     return _original(cold.fetch(session.ledger, issued), carrier=issued.address.key, value=one.literal, reason=note)
 
 
+def _held(session: Session, span: int) -> Turn | None:
+    """The source of a span that left the window and whose copy is outstanding; none where there is none, or where it
+    is not what it was."""
+    row = session.ledger.first(
+        "SELECT t.payload, t.digest FROM turn t JOIN pointer p ON p.span = t.carrier AND p.copy = 'outstanding' "
+        "WHERE t.carrier = ? AND t.payload IS NOT NULL",
+        (span,),
+    )
+    if row is None or digest(cold.as_bytes(row[0])) != row[1]:
+        return None
+    return decode(row[0])
+
+
 def _from_summary(
     session: Session, same: list[_Said], *, evidence: bool, note: str | None, faults: list[str]
 ) -> Answer:
     for one in sorted(same, key=lambda s: s.order, reverse=True):
-        row = session.ledger.first(
-            "SELECT k.summary, k.said, t.id FROM carrier c JOIN carrier l ON l.id = c.leaf "
-            "JOIN turn t ON t.carrier = c.id "
-            "JOIN carries k ON k.summary = l.top AND k.fact = ?2 AND k.speaker IN ('', t.speaker) WHERE c.id = ?1",
-            (one.span, one.fact),
-        )
+        over = session.summary_over(one.span)
+        row = None
+        if over is not None:
+            row = session.ledger.first(
+                "SELECT k.summary, k.said, t.id FROM turn t "
+                "JOIN carries k ON k.summary = ? AND k.fact = ? AND k.speaker IN ('', t.speaker) WHERE t.carrier = ?",
+                (over[0], one.fact, one.span),
+            )
         if row is None:
             continue
         summary, said, turn = row
@@ -233,7 +268,8 @@ def _never(session: Session, live: list[Live], unread: list[str], subject: str, 
             reason="no statement of it is on record; some originals were let go, and may have said it in other words",
         )
     mention, faults = _originals_with(session, live, subject, anywhere=True)
-    if faults:
+    faults += _lost(session)
+    if faults and mention is None:
         return Answer(kind=AnswerKind.DEGRADED, reason="; ".join(faults))
     if mention is not None:
         return Answer(
@@ -243,9 +279,20 @@ def _never(session: Session, live: list[Live], unread: list[str], subject: str, 
     return Answer(kind=AnswerKind.ABSENT, reason=f"no turn of this session speaks of {subject!r}; all were read")
 
 
+def _lost(session: Session) -> list[str]:
+    """What is known not to be there to be searched (RET-3, REC-4)."""
+    return [cause.reason for cause in causes(session) if cause.stops]
+
+
 def _removed(session: Session) -> bool:
     return (
-        session.ledger.first("SELECT 1 FROM pointer WHERE session = ? AND holding = 'gone' LIMIT 1", (session.id,))
+        session.ledger.first(
+            "SELECT 1 FROM lineage g JOIN pointer p ON p.session = g.node "
+            "AND p.holding IN ('gone', 'expired', 'erased') AND p.span BETWEEN g.first AND g.last "
+            "WHERE g.session = ? UNION ALL "
+            "SELECT 1 FROM erasure e JOIN visible v ON v.carrier = e.span WHERE v.session = ? LIMIT 1",
+            (session.id, session.id),
+        )
         is not None
     )
 
@@ -263,25 +310,12 @@ def search(session: Session, literal: str) -> Answer:
         found, faults = _originals_with(session, live, literal)
         if found is not None:
             return found
-        for summary, said, turn in ledger.all(
-            "SELECT k.summary, k.said, t.id FROM carrier s JOIN carries k ON k.summary = s.id "
-            "JOIN carrier l ON l.top = s.id JOIN carrier c ON c.leaf = l.id "
-            "JOIN assertion a ON a.span = c.id AND a.fact = k.fact JOIN turn t ON t.carrier = c.id "
-            "WHERE s.session = ?1 AND s.state = 'live' AND instr(k.said, ?2) > 0 "
-            "AND NOT EXISTS (SELECT 1 FROM tombstone x WHERE x.span = a.span AND x.fact = a.fact)",
-            (session.id, literal),
-        ):
-            if stands_in(said, literal) >= 0:
-                return Answer(
-                    kind=AnswerKind.FOUND,
-                    text=said,
-                    value=literal,
-                    carrier=carrier_id(summary, 1),
-                    source=turn,
-                    evidence=False,
-                )
+        repeated = _in_manifests(session, literal)
+        if repeated is not None:
+            return repeated
         dropped = ledger.first(
             "SELECT x.reason, t.id FROM tombstone x JOIN turn t ON t.carrier = x.span JOIN fact f ON f.id = x.fact "
+            "JOIN visible v ON v.carrier = x.span AND v.session = x.session "
             "WHERE x.session = ? AND (x.literal = ? OR f.literal = ?) ORDER BY x.time DESC",
             (session.id, literal, literal),
         )
@@ -295,6 +329,7 @@ def search(session: Session, literal: str) -> Answer:
                     reason="only a summary's own words say it; no turn supports them (MAN-2)",
                 )
         unread = [one.turn.id for one in live if one.turn is not None and one.turn.data is not None]
+        faults += _lost(session)
         if faults or unread:
             reason = "; ".join([*faults, *(f"turn {turn!r} is not text" for turn in unread)])
             return Answer(kind=AnswerKind.DEGRADED, reason=f"not found where it could be searched: {reason}")
@@ -304,6 +339,37 @@ def search(session: Session, literal: str) -> Answer:
                 reason="nothing holds it; some originals were let go, so it may have been said",
             )
     return Answer(kind=AnswerKind.ABSENT, reason="no turn of this session says it; all were searched")
+
+
+def _in_manifests(session: Session, literal: str) -> Answer | None:
+    """An assertion with the literal that a summary in the window, or one that a clear archived, carries."""
+    ledger = session.ledger
+    for (summary,) in ledger.all(
+        "SELECT w.carrier FROM live w JOIN summary s ON s.carrier = w.carrier WHERE w.session = ? UNION ALL "
+        "SELECT r.carrier FROM archived r JOIN summary s ON s.carrier = r.carrier WHERE r.session = ?",
+        (session.id, session.id),
+    ):
+        for fact, said, speaker in ledger.all(
+            "SELECT fact, said, speaker FROM carries WHERE summary = ?", (summary,)
+        ):
+            if stands_in(said, literal) < 0:
+                continue
+            row = ledger.first(
+                f"SELECT t.id FROM {UNDER} JOIN assertion a ON a.span = k.carrier AND a.fact = ? "  # noqa: S608
+                "JOIN turn t ON t.carrier = a.span AND ? IN ('', t.speaker) WHERE x.carrier = ? AND NOT EXISTS "
+                "(SELECT 1 FROM tombstone x WHERE x.session = v.session AND x.span = a.span AND x.fact = a.fact)",
+                (session.id, fact, speaker, summary),
+            )
+            if row is not None:
+                return Answer(
+                    kind=AnswerKind.FOUND,
+                    text=said,
+                    value=literal,
+                    carrier=carrier_id(int(summary), 1),
+                    source=row[0],
+                    evidence=False,
+                )
+    return None
 
 
 def _originals_with(
@@ -327,27 +393,36 @@ def _originals_with(
         if one.turn is not None and one.carrier not in dropped and _says(one.turn, literal, anywhere=anywhere):
             return _original(one.turn, carrier=one.id, value=literal), faults
     # A first sieve in the database; what passes is read and looked at. Only ASCII can be levelled in case there.
-    sieve, wanted = "instr(o.payload, ?2) > 0", encode_text(literal)
+    held, stored, wanted = "instr(t.payload, ?) > 0", "instr(o.payload, ?) > 0", encode_text(literal)
     if anywhere:
-        sieve = (
-            "instr(lower(CAST(o.payload AS TEXT)), lower(CAST(?2 AS TEXT))) > 0" if literal.isascii() else "?2 > ''"
+        level = ledger.dialect.levelled.format
+        held, stored = (
+            f"instr({level(column)}, {level('?')}) > 0" if literal.isascii() else "? IS NOT NULL"
+            for column in ("t.payload", "o.payload")
         )
     spans = ledger.all(
-        "SELECT p.span FROM pointer p JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "  # noqa: S608
-        f"WHERE p.session = ?1 AND p.holding = 'committed' AND {sieve} ORDER BY p.span DESC",
-        (session.id, wanted),
+        "SELECT p.span FROM lineage g JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "  # noqa: S608
+        "AND p.span BETWEEN g.first AND g.last JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
+        f"WHERE g.session = ? AND {stored} UNION "
+        "SELECT p.span FROM lineage g JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "
+        "AND p.span BETWEEN g.first AND g.last AND p.copy = 'outstanding' JOIN turn t ON t.carrier = p.span "
+        f"WHERE g.session = ? AND {held} ORDER BY 1 DESC",
+        (session.id, wanted, session.id, wanted),
     )
     for (span,) in spans:
-        issued = cold.pointer_to(ledger, span)
-        if issued is None or span in dropped:
+        if span in dropped:
             continue
+        issued = cold.pointer_to(ledger, span)
+        turn = _held(session, span)
         try:
-            turn = cold.fetch(ledger, issued)
+            if turn is None and issued is not None:
+                turn = cold.fetch(ledger, issued)
         except (MismatchError, StoreError) as error:
             faults.append(str(error))
             continue
-        if _says(turn, literal, anywhere=anywhere):
-            return _original(turn, carrier=issued.address.key, value=literal), faults
+        if turn is not None and _says(turn, literal, anywhere=anywhere):
+            where = carrier_id(span, 0) if issued is None else issued.address.key
+            return _original(turn, carrier=where, value=literal), faults
     return None, faults
 
 

@@ -5,10 +5,11 @@ reconstitution fetches it.
 """
 
 from anchorhold_reference import cold
-from anchorhold_reference.codec import shown
+from anchorhold_reference.codec import digest, shown
 from anchorhold_reference.decide import Holding
 from anchorhold_reference.errors import MismatchError, StoreError
 from anchorhold_reference.session import Session
+from anchorhold_reference.values import Audit
 
 PERIOD = 500
 """Compactions after the last audit from which the store may no longer be called lossless (RET-2)."""
@@ -20,24 +21,64 @@ def audit(session: Session, *, now: float) -> bool | None:
     """Audit one span; whether it passed, or none where no original is in the cold store."""
     ledger = session.ledger
     with ledger.reading():
-        (stored,) = ledger.one(
-            "SELECT count(*) FROM pointer WHERE session = ? AND holding = 'committed'", (session.id,)
-        )
-        (compactions,) = ledger.one("SELECT compactions FROM session WHERE id = ?", (session.id,))
         (done,) = ledger.one("SELECT count(*) FROM audit WHERE session = ?", (session.id,))
+        (stored,) = ledger.one(f"SELECT count(*) FROM {_STORED}", (session.id,))  # noqa: S608
         if not stored:
             return None
         (span,) = ledger.one(
-            "SELECT span FROM pointer WHERE session = ? AND holding = 'committed' ORDER BY span LIMIT 1 OFFSET ?",
+            f"SELECT p.span FROM {_STORED} ORDER BY p.span LIMIT 1 OFFSET ?",  # noqa: S608
             (session.id, (done + 1) * STRIDE % stored),
         )
-        message = _look(session, int(span))
+    return audit_span(session, int(span), now=now)
+
+
+_STORED = (
+    "lineage g JOIN pointer p ON p.session = g.node AND p.holding = 'committed' AND p.copy = 'landed' "
+    "AND p.span BETWEEN g.first AND g.last WHERE g.session = ?"
+)
+
+
+def audit_span(session: Session, span: int, *, now: float) -> bool:
+    """Audit this span, and write down how it went; whether it passed."""
+    ledger = session.ledger
+    with ledger.reading():
+        message = _look(session, span)
     with ledger.transaction():
         ledger.run(
             "INSERT INTO audit (session, compaction, span, passed, message, time) VALUES (?, ?, ?, ?, ?, ?)",
-            (session.id, compactions, span, message is None, message or "", now),
+            (session.id, session.compactions(), span, int(message is None), message or "", now),
         )
     return message is None
+
+
+def last_audits(session: Session) -> list[tuple[int, bool, str, int]]:
+    """Span, whether it passed, what was wrong, and after how many compactions: the latest audit of all, and the
+    latest of each span that ever failed one."""
+    ledger = session.ledger
+    rows = ledger.all(
+        "SELECT span, passed, message, compaction FROM audit WHERE session = ? ORDER BY id DESC LIMIT 1",
+        (session.id,),
+    )
+    rows += ledger.all(
+        "SELECT a.span, a.passed, a.message, a.compaction FROM audit a WHERE a.session = ? AND a.passed = 0 "
+        "AND NOT EXISTS (SELECT 1 FROM audit b WHERE b.session = a.session AND b.span = a.span AND b.id > a.id) "
+        "AND EXISTS (SELECT 1 FROM pointer p WHERE p.span = a.span AND p.holding = 'committed') ORDER BY a.id",
+        (session.id,),
+    )
+    return list(dict.fromkeys((int(span), bool(passed), str(message), int(at)) for span, passed, message, at in rows))
+
+
+def audits(session: Session) -> list[Audit]:
+    """Every audit of the branch, in order."""
+    return [
+        Audit(compaction=compaction, turn=turn, passed=bool(passed))
+        for compaction, turn, passed in session.ledger.all(
+            "SELECT a.compaction, CASE c.state WHEN 'erased' THEN NULL ELSE t.id END, a.passed FROM audit a "
+            "LEFT JOIN turn t ON t.carrier = a.span LEFT JOIN carrier c ON c.id = a.span "
+            "WHERE a.session = ? ORDER BY a.id",
+            (session.id,),
+        )
+    ]
 
 
 def _look(session: Session, span: int) -> str | None:
@@ -55,13 +96,41 @@ def _look(session: Session, span: int) -> str | None:
     )
     if pinned is None or pinned[0] == "argument":  # arguments are pinned decoded, and stand in the original as JSON
         return None
-    return None if pinned[1] in (shown(turn) or "") else f"turn {turn.id!r} does not say {pinned[1]!r}"
+    return None if pinned[1] in (shown(turn) or "") else f"turn {turn.id!r} does not say what it is on record to say"
 
 
 def note_damage(session: Session, *, epoch: int, message: str, now: float) -> None:
     """Remember that an original was found damaged: the store is not lossless from then on."""
     with session.ledger.transaction():
         session.ledger.run(
-            "INSERT OR IGNORE INTO damage (epoch, session, message, time) VALUES (?, ?, ?, ?)",
+            "INSERT INTO damage (epoch, session, message, time) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
             (epoch, session.id, message, now),
         )
+
+
+def repair(session: Session) -> int:
+    """Look again at every original that was found lost or damaged, put those back whose source is still held, and
+    answer with how many are still bad.
+
+    What is right again is taken off the record; an audit that had failed passes when it is made again.
+    """
+    ledger = session.ledger
+    bad = 0
+    for epoch, slot, span, mark, payload in ledger.all(
+        "SELECT p.epoch, p.slot, p.span, p.digest, t.payload FROM damage d JOIN pointer p ON p.epoch = d.epoch "
+        "AND p.holding = 'committed' JOIN turn t ON t.carrier = p.span "
+        "JOIN visible v ON v.carrier = p.span AND v.session = ? ORDER BY p.epoch",
+        (session.id,),
+    ):
+        with ledger.transaction():
+            stored = ledger.first("SELECT payload FROM cold WHERE slot = ? AND epoch = ?", (slot, epoch))
+            right = stored is not None and digest(cold.as_bytes(stored[0])) == mark
+            if not right and payload is not None and digest(cold.as_bytes(payload)) == mark:
+                ledger.run("DELETE FROM cold WHERE slot = ? AND epoch = ?", (slot, epoch))
+                cold.land(ledger, slot=slot, epoch=epoch, span=span, payload=payload)
+                right = True
+            if right:
+                ledger.run("DELETE FROM damage WHERE epoch = ?", (epoch,))
+            else:
+                bad += 1
+    return bad

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from anchorhold_reference.codec import decode, digest, encode_text
-from anchorhold_reference.decide import Holding
+from anchorhold_reference.decide import Copy, Holding
 from anchorhold_reference.errors import MismatchError, StoreError
 from anchorhold_reference.ledger import Ledger
 from anchorhold_reference.pointer import Address, seal
@@ -15,9 +15,9 @@ class Issued:
     """A pointer that this store issued."""
 
     address: Address
-    session: int
     span: int
     holding: Holding
+    copy: Copy
 
     @property
     def token(self) -> str:
@@ -25,8 +25,8 @@ class Issued:
         return seal(self.address)
 
 
-def put(ledger: Ledger, span: int, payload: bytes) -> tuple[int, int]:
-    """Store an original; answers with its slot and epoch. Inside a transaction.
+def allocate(ledger: Ledger) -> tuple[int, int]:
+    """A slot with a new epoch: all that a pointer needs to be written. Inside a transaction.
 
     The lowest emptied slot is taken first: keys are recycled on purpose, and it is the epoch that keeps them apart.
     """
@@ -39,48 +39,86 @@ def put(ledger: Ledger, span: int, payload: bytes) -> tuple[int, int]:
     else:
         ledger.run("UPDATE counter SET value = value + 1 WHERE name = 'slot'")
         (slot,) = ledger.one("SELECT value FROM counter WHERE name = 'slot'")
-    ledger.run("INSERT INTO cold (slot, epoch, span, payload) VALUES (?, ?, ?, ?)", (slot, epoch, span, payload))
     return int(slot), int(epoch)
+
+
+def put(ledger: Ledger, span: int, payload: bytes) -> tuple[int, int]:
+    """Store an original; answers with its slot and epoch. Inside a transaction."""
+    slot, epoch = allocate(ledger)
+    land(ledger, slot=slot, epoch=epoch, span=span, payload=payload)
+    return slot, epoch
+
+
+def land(ledger: Ledger, *, slot: int, epoch: int, span: int, payload: bytes) -> None:
+    """Store an original where it was to go. Inside a transaction."""
+    ledger.run("INSERT INTO cold (slot, epoch, span, payload) VALUES (?, ?, ?, ?)", (slot, epoch, span, payload))
 
 
 def remove(ledger: Ledger, slot: int) -> None:
     """Empty a slot and let it be used again. Inside a transaction; whether it may be emptied was decided before."""
     ledger.run("DELETE FROM cold WHERE slot = ?", (slot,))
-    ledger.run("INSERT INTO free_slot (slot) VALUES (?)", (slot,))
+    ledger.run("INSERT INTO free_slot (slot) VALUES (?) ON CONFLICT DO NOTHING", (slot,))
 
 
-def issue(ledger: Ledger, *, session: int, span: int, slot: int, epoch: int, mark: bytes, now: float) -> None:
-    """Write the pointer to what was put. Inside a transaction."""
+def issue(
+    ledger: Ledger,
+    *,
+    span: int,
+    slot: int,
+    epoch: int,
+    mark: bytes,
+    now: float,
+    age: float,
+    holding: Holding = Holding.STAGED,
+    copy: Copy = Copy.LANDED,
+) -> None:
+    """Write the pointer to what was put, or is to be (PTR-5). Inside a transaction."""
     ledger.run(
-        "INSERT INTO pointer (epoch, slot, issuer, digest, session, span, holding, time) "
-        "VALUES (?, ?, ?, ?, ?, ?, 'staged', ?)",
-        (epoch, slot, ledger.issuer, mark, session, span, now),
+        "INSERT INTO pointer (epoch, slot, issuer, digest, session, span, holding, copy, time, age) "
+        "SELECT ?, ?, ?, ?, c.session, c.id, ?, ?, ?, ? FROM carrier c WHERE c.id = ?",
+        (epoch, slot, ledger.issuer, mark, holding.value, copy.value, now, age, span),
+    )
+
+
+COLUMNS = "p.slot, p.epoch, p.issuer, p.digest, p.span, p.holding, p.copy"
+"""What makes a pointer, of the table `pointer p`."""
+
+
+UNRESOLVABLE = (
+    "p.copy = 'unresolvable' OR EXISTS (SELECT 1 FROM damage d WHERE d.epoch = p.epoch) OR (p.copy = 'landed' "
+    "AND NOT EXISTS (SELECT 1 FROM cold o WHERE o.slot = p.slot AND o.epoch = p.epoch))"
+)
+"""That a committed pointer cannot be followed: its copy could not be made, is lost, or was found damaged."""
+
+
+def issued_of(slot: int, epoch: int, issuer: bytes, mark: bytes, span: int, holding: str, copy: str) -> Issued:
+    """A pointer, from `COLUMNS`."""
+    return Issued(
+        address=Address(slot=slot, epoch=epoch, issuer=issuer, digest=mark),
+        span=int(span),
+        holding=Holding(holding),
+        copy=Copy(copy),
     )
 
 
 def look_up(ledger: Ledger, session: int, address: Address) -> Issued | None:
-    """The record of a pointer; none where this session was never issued it (EPO-2, ISO-1).
+    """The record of a pointer; none where this branch was never issued it (EPO-2, ISO-1).
 
-    Every part has to agree, so neither a recycled slot nor a guessed token finds anything.
+    Every part has to agree, so neither a recycled slot nor a guessed token finds anything. The digest of what was
+    erased is not kept, and so cannot be compared (ERA-1).
     """
     row = ledger.first(
-        "SELECT span, holding FROM pointer "
-        "WHERE epoch = ? AND slot = ? AND issuer = ? AND digest = ? AND session = ?",
-        (address.epoch, address.slot, address.issuer, address.digest, session),
+        f"SELECT {COLUMNS} FROM pointer p JOIN visible v ON v.carrier = p.span AND v.session = ? "  # noqa: S608
+        "WHERE p.epoch = ? AND p.slot = ? AND p.issuer = ? AND (p.digest = ? OR p.holding = 'erased')",
+        (session, address.epoch, address.slot, address.issuer, address.digest),
     )
-    if row is None:
-        return None
-    return Issued(address=address, session=session, span=int(row[0]), holding=Holding(row[1]))
+    return None if row is None else issued_of(*row)
 
 
 def pointer_to(ledger: Ledger, span: int) -> Issued | None:
     """The pointer that was issued to a span."""
-    row = ledger.first("SELECT slot, epoch, issuer, digest, session, holding FROM pointer WHERE span = ?", (span,))
-    if row is None:
-        return None
-    slot, epoch, issuer, mark, session, holding = row
-    address = Address(slot=slot, epoch=epoch, issuer=issuer, digest=mark)
-    return Issued(address=address, session=session, span=span, holding=Holding(holding))
+    row = ledger.first(f"SELECT {COLUMNS} FROM pointer p WHERE p.span = ?", (span,))  # noqa: S608
+    return None if row is None else issued_of(*row)
 
 
 def fetch(ledger: Ledger, issued: Issued) -> Turn:
@@ -114,26 +152,3 @@ def as_bytes(stored: object) -> bytes:
     if isinstance(stored, bytes):
         return stored
     return encode_text("" if stored is None else str(stored))
-
-
-def pointers(ledger: Ledger, session: int) -> list[tuple[int, str, Issued]]:
-    """Every pointer to an original in the store, with the live summary over it and the turn, in order of the
-    turns."""
-    return [
-        (
-            int(summary),
-            str(turn),
-            Issued(
-                address=Address(slot=slot, epoch=epoch, issuer=issuer, digest=mark),
-                session=session,
-                span=int(span),
-                holding=Holding.COMMITTED,
-            ),
-        )
-        for summary, turn, span, slot, epoch, issuer, mark in ledger.all(
-            "SELECT l.top, t.id, p.span, p.slot, p.epoch, p.issuer, p.digest FROM pointer p "
-            "JOIN carrier c ON c.id = p.span JOIN carrier l ON l.id = c.leaf JOIN turn t ON t.carrier = p.span "
-            "WHERE p.session = ? AND p.holding = 'committed' ORDER BY c.position",
-            (session,),
-        )
-    ]

@@ -40,15 +40,63 @@ class Source:
     """The bytes under the pointer were read back and have its digest."""
     removed: bool
     """Its original has left the cold store through the gate, earlier."""
+    held: bool = False
+    """The copy is outstanding, and the source itself is held until it has landed: the summary is `pending`."""
 
 
 def provenance_holds(source: Source) -> bool:
     """Whether a summary over this span may commit (PTR-1; OUT-3: what the store says counts only if read back).
 
-    This is the (any class, pointer present and retrievable) cell of the evidence gate: class, age and size play no
-    part (EVI-1, EVI-7). An original that left through the gate is anchored by manifest, which `keeps` decides.
+    An original that left through the gate is anchored by manifest, which `keeps` decides.
     """
-    return source.removed or (source.pointed and source.landed)
+    return source.removed or (source.pointed and (source.landed or source.held))
+
+
+class EvidentialClass(StrEnum):
+    """What kind of content a span has (S2)."""
+
+    NARRATIVE = "narrative"
+    STRUCTURED = "structured"
+    """It says something verifiable: a path, a number, a negation, an identifier, …"""
+    SIDE_EFFECTING = "side-effecting"
+    """It calls a tool."""
+
+
+def classify(kinds: frozenset[str], *, calls: bool) -> EvidentialClass:
+    """The class of a span, from the kinds of facts found in it and whether it calls a tool; no label of whoever
+    appended it is asked (EVI-4)."""
+    if calls:
+        return EvidentialClass.SIDE_EFFECTING
+    return EvidentialClass.STRUCTURED if kinds else EvidentialClass.NARRATIVE
+
+
+def may_reclaim(kind: EvidentialClass, *, pointed: bool, lasts: bool, omissions_named: bool) -> bool:
+    """The evidence gate: whether a summary may take a span's place (EVI-1, EVI-2).
+
+    `lasts`: the original can be retrieved until the horizon, with no lifetime that could end before (EVI-3). Age,
+    size, recency and importance are not asked for, and so cannot matter (EVI-7).
+    """
+    return kind is EvidentialClass.NARRATIVE or (pointed and lasts and omissions_named)
+
+
+def lasts_to_horizon(*, lifetime: float | None, horizon: float | None, gated: bool) -> bool:
+    """Whether an original stays until the horizon (EVI-3); None: no lifetime, and a horizon at the session's end.
+
+    A lifetime that only proposes, to a gate that knows the horizon (`gated`), cannot end anything before it.
+    """
+    if gated or lifetime is None:
+        return True
+    return horizon is not None and lifetime >= horizon
+
+
+def may_expire(*, age: float, horizon: float | None) -> bool:
+    """Whether a policy may propose an original of that age, in seconds, at all: only beyond the horizon (PTR-2)."""
+    return horizon is not None and age >= horizon
+
+
+def stopping(causes: tuple[str, ...], accepted: frozenset[str]) -> tuple[str, ...]:
+    """Which causes of a degraded state stop lossy eviction: those that no caller has accepted on record (RET-3)."""
+    return tuple(cause for cause in causes if cause not in accepted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,20 +164,41 @@ class Holding(StrEnum):
     """A compaction under way has written it and not committed."""
     COMMITTED = "committed"
     GONE = "gone"
-    """It left the cold store through the gate."""
+    """It left the cold store through the gate, on request."""
+    EXPIRED = "expired"
+    """It left the cold store through the gate, on a policy's proposal."""
+    ERASED = "erased"
+    """It was forgotten (ERA-1)."""
 
 
-def resolution(holding: Holding | None) -> AnswerKind | None:
+class Copy(StrEnum):
+    """What has become of the copy that a pointer names (PTR-5)."""
+
+    OUTSTANDING = "outstanding"
+    LANDED = "landed"
+    UNRESOLVABLE = "unresolvable"
+    """It could not be made: the source was damaged before."""
+
+
+def resolution(holding: Holding | None, copy: Copy = Copy.LANDED) -> AnswerKind | None:
     """What resolving a pointer answers; `holding` none: this session never issued it.
 
-    The original is returned only where the compaction that pointed at it has committed (PTR-6) and it is still
-    there. None where it left through the gate: then what was dropped and what is carried decide.
+    The original is returned only where the compaction that pointed at it has committed (PTR-6), its copy has landed
+    (PTR-5) and it is still there. None where it left on request: then what was dropped and what is carried decide.
     """
     if holding is None:
         return AnswerKind.FOREIGN
     if holding is Holding.STAGED:
         return AnswerKind.PENDING
-    return AnswerKind.FOUND if holding is Holding.COMMITTED else None
+    if holding is Holding.ERASED:
+        return AnswerKind.TOMBSTONED
+    if holding is Holding.EXPIRED:
+        return AnswerKind.EXPIRED
+    if holding is Holding.GONE:
+        return None
+    if copy is Copy.OUTSTANDING:
+        return AnswerKind.PENDING
+    return AnswerKind.FOUND if copy is Copy.LANDED else AnswerKind.DEGRADED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,20 @@ class UnknownCarrierError(AnchorholdError):
         super().__init__(f"{carrier!r} is no carrier of this session's live window; see live() for those that are")
 
 
+class UnknownTurnError(AnchorholdError):
+    """No turn of this branch has that id."""
+
+    def __init__(self, turn: str) -> None:
+        super().__init__(f"there is no turn {turn!r} in this branch; name one that was appended and not taken back")
+
+
+class BranchExistsError(AnchorholdError):
+    """The session has a branch of that name already."""
+
+    def __init__(self, branch: str) -> None:
+        super().__init__(f"this session has a branch {branch!r} already; open it, or fork under another name")
+
+
 class MismatchError(AnchorholdError):
     """The bytes under a pointer are not those that it names (EPO-3)."""
 
@@ -52,3 +66,19 @@ class ForeignStoreError(AnchorholdError):
 
     def __init__(self, path: str, found: str) -> None:
         super().__init__(f"{path}: {found}; open another file, or one written by this version")
+
+
+class LedgerError(AnchorholdError):
+    """The database failed: full, locked for too long, gone, or damaged. What was not committed did not happen."""
+
+    def __init__(self, found: str, *, where: str) -> None:
+        super().__init__(
+            f"{where}: {found}; what was acknowledged before is untouched: see to the database and try again"
+        )
+
+
+class MissingExtraError(AnchorholdError):
+    """What was asked for needs a package that is not installed."""
+
+    def __init__(self, what: str, *, extra: str) -> None:
+        super().__init__(f"{what} needs more than the core installs: pip install 'anchorhold[{extra}]'")

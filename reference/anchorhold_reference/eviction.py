@@ -5,62 +5,93 @@ Policies propose and callers ask; both come through `evict`, and nothing else em
 together the second sees the first (ANC-3).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from anchorhold_reference import cold
 from anchorhold_reference.anchors import anchors_of
-from anchorhold_reference.decide import Holding, stays_anchored
+from anchorhold_reference.decide import Copy, Holding, may_expire, stays_anchored
 from anchorhold_reference.extract import Mention
 from anchorhold_reference.extract.facts import UnreadableError
 from anchorhold_reference.pointer import unseal
 from anchorhold_reference.session import Session
+from anchorhold_reference.status import stopped_by
 from anchorhold_reference.values import Candidate
 from anchorhold_spec.vocabulary import Outcome, OutcomeKind, Tombstone
 
 
-def evict(session: Session, token: str) -> Outcome:
-    """Remove the original under a pointer, if each assertion that it alone anchors is carried or tombstoned
-    (ANC-1)."""
+def evict(session: Session, token: str, *, holding: Holding = Holding.GONE) -> Outcome:
+    """Remove the original under a pointer, if each assertion that it alone anchors is carried or tombstoned (ANC-1),
+    in every branch that sees it, and if nothing is degraded (RET-3)."""
     address = unseal(token)
     ledger = session.ledger
     with ledger.transaction():
         issued = None if address is None else cold.look_up(ledger, session.id, address)
         if issued is None:
-            return Outcome(kind=OutcomeKind.REFUSED, reason="this session never issued that pointer (EPO-2)")
-        if issued.holding is Holding.GONE:
+            return _no("this session never issued that pointer (EPO-2)")
+        if issued.holding in {Holding.GONE, Holding.EXPIRED, Holding.ERASED}:
             return Outcome(kind=OutcomeKind.NOTHING, reason="the original has left the store already")
-        if issued.holding is Holding.STAGED:
-            return Outcome(
-                kind=OutcomeKind.REFUSED,
-                reason="a compaction is just copying this original (PTR-2); ask again after it",
+        if issued.holding is Holding.STAGED or issued.copy is Copy.OUTSTANDING:
+            return _no("this original is just being copied (PTR-2); ask again after it")
+        stopped = stopped_by(session)
+        if stopped:
+            return _no(
+                f"degraded: {'; '.join(stopped)}; nothing is removed until it is repaired, or the loss is accepted "
+                "by override() (RET-3)"
             )
-        loose = tuple(words for words, anchors in anchors_of(ledger, issued.span) if not stays_anchored(anchors))
+        loose: dict[str, None] = {}
+        for branch in session.seen_by(issued.span):
+            if (
+                ledger.first("SELECT 1 FROM live WHERE session = ? AND carrier = ?", (branch.id, issued.span))
+                is not None
+            ):
+                return _no(f"branch {branch.branch!r} has the turn in its window, and is to point to it (PTR-2)")
+            for words, anchors in anchors_of(branch, issued.span):
+                if not stays_anchored(anchors):
+                    loose.setdefault(words)
         if loose:
             return Outcome(
                 kind=OutcomeKind.REFUSED,
                 reason=f"{len(loose)} assertion{'' if len(loose) == 1 else 's'} would come loose (ANC-1): only this "
                 "original anchors them; tombstone each by name, or keep it",
-                facts=loose,
+                facts=tuple(loose),
             )
         cold.remove(ledger, issued.address.slot)
-        ledger.run("UPDATE pointer SET holding = 'gone' WHERE epoch = ?", (issued.address.epoch,))
+        ledger.run("UPDATE pointer SET holding = ? WHERE epoch = ?", (holding.value, issued.address.epoch))
     return Outcome(kind=OutcomeKind.COMMITTED)
 
 
-def candidates(session: Session) -> list[Candidate]:
-    """Every original in the cold store, oldest first."""
-    rows = session.ledger.all(
-        "SELECT p.span, t.id, p.time, length(o.payload) FROM pointer p JOIN turn t ON t.carrier = p.span "
-        "JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch WHERE p.session = ? AND p.holding = 'committed' "
-        "ORDER BY p.time, p.epoch",
-        (session.id,),
-    )
-    found = []
-    for span, turn, stored, size in rows:
-        issued = cold.pointer_to(session.ledger, span)
-        if issued is not None:
-            found.append(Candidate(token=issued.token, turn=turn, stored=stored, size=size))
-    return found
+def expire(session: Session, candidate: Candidate, *, age: float, horizon: float | None) -> Outcome:
+    """Remove an original that a policy proposes: beyond the horizon only, and by the same gate as any other (ANC-2,
+    PTR-2). `age` is the store's now."""
+    if not may_expire(age=age - candidate.stored, horizon=horizon):
+        until = "the session's end" if horizon is None else f"{horizon - (age - candidate.stored):.0f} s from now"
+        return _no(f"evidence may still be asked for, until {until} (PTR-2, EVI-3); it stays, whoever proposes it")
+    return evict(session, candidate.token, holding=Holding.EXPIRED)
+
+
+def candidates(session: Session, used: Mapping[int, float]) -> list[Candidate]:
+    """Every original in the cold store, oldest first; `used` gives when each epoch was last asked for, as far as is
+    known."""
+    return [
+        Candidate(
+            token=issued.token,
+            turn=turn,
+            stored=stored,
+            used=max(stored, used.get(issued.address.epoch, stored)),
+            size=size,
+        )
+        for turn, stored, size, issued in (
+            (turn, float(stored), int(size), cold.issued_of(*row))
+            for turn, stored, size, *row in session.ledger.all(
+                f"SELECT t.id, p.age, length(o.payload), {cold.COLUMNS} FROM lineage g "  # noqa: S608
+                "JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "
+                "AND p.span BETWEEN g.first AND g.last "
+                "JOIN turn t ON t.carrier = p.span JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
+                "WHERE g.session = ? ORDER BY p.age, p.epoch",
+                (session.id,),
+            )
+        )
+    ]
 
 
 def tombstone(
@@ -96,8 +127,8 @@ def tombstone(
                 return _no(f"turn {superseded_by!r}, named as superseder, is not anchored itself (MAN-4)")
         before = ledger.one("SELECT count(*) FROM tombstone WHERE session = ?", (session.id,))
         ledger.many(
-            "INSERT OR IGNORE INTO tombstone (span, fact, session, literal, decided_by, reason, time, superseder) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO tombstone (span, fact, session, literal, decided_by, reason, time, superseder) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             [(span, fact, session.id, literal, decided_by, reason, now, superseder) for fact in facts],
         )
         if ledger.one("SELECT count(*) FROM tombstone WHERE session = ?", (session.id,)) == before:
@@ -120,6 +151,7 @@ def tombstones(session: Session) -> list[Tombstone]:
         for literal, turn, decided_by, reason, time, subject, attribute in session.ledger.all(
             "SELECT x.literal, t.id, x.decided_by, x.reason, x.time, f.subject, f.attribute FROM tombstone x "
             "JOIN turn t ON t.carrier = x.span JOIN fact f ON f.id = x.fact "
+            "JOIN visible v ON v.carrier = x.span AND v.session = x.session "
             "WHERE x.session = ? ORDER BY x.span, x.fact",
             (session.id,),
         )
@@ -138,7 +170,7 @@ def _read_if_live(session: Session, span: int) -> str | None:
                 found: Sequence[Mention] = session.read(one)
             except UnreadableError as error:
                 return str(error)
-            session.record(span, found)
+            session.record(span, found, calls=one.turn is not None and bool(one.turn.calls))
     return None
 
 
@@ -159,9 +191,11 @@ def _named(session: Session, span: int, literal: str) -> list[int]:
 
 def _anchored(session: Session, span: int) -> bool:
     """Whether what a span asserts can still be had from its original."""
-    row = session.ledger.first(
-        "SELECT c.state = 'live' OR EXISTS (SELECT 1 FROM pointer p WHERE p.span = c.id AND p.holding = 'committed') "
-        "FROM carrier c WHERE c.id = ?",
-        (span,),
+    return (
+        session.ledger.first(
+            "SELECT 1 FROM live WHERE session = ? AND carrier = ? "
+            "UNION SELECT 1 FROM pointer WHERE span = ? AND holding = 'committed'",
+            (session.id, span, span),
+        )
+        is not None
     )
-    return row is not None and bool(row[0])

@@ -1,151 +1,96 @@
-"""The database: opening it, transactions, and the identity of this opening.
+"""The ledger: what the rest of the package asks of the database, whichever it is.
 
-SQLite in WAL mode with `synchronous=FULL`: a commit returns when it is on stable storage, so "durable before the
-next" means "committed before the next" (CRA-3, PTR-1).
+A transaction is durable when it ends (CRA-3), so "durable before the next" means "committed before the next"
+(PTR-1); what is checked inside one cannot change before it is acted on (ANC-3). `stores.open_ledger` chooses the
+database; `stores.sqlite` and `stores.postgres` are those there are.
 """
 
-import secrets
-import sqlite3
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
-
-from anchorhold_reference.errors import ClosedError, ForeignStoreError
-from anchorhold_reference.schema import APPLICATION_ID, LAYOUT, TABLES
+from typing import Any, Protocol, TypeAlias
 
 Row: TypeAlias = tuple[Any, ...]
 
 
-class Ledger:
-    """One connection. Safe for the threads of one process: each operation holds the lock while it touches the
-    database."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """What the databases do not agree on. Everything else in a statement is the same for all of them: parameters
+    are written `?`, or `?1` where one is used twice, and translated where the driver wants something else."""
 
-    def __init__(self, path: Path, *, wait: float = 30.0) -> None:
-        """Open or make the database; `wait` is how many seconds to wait for another process's transaction.
+    name: str
+    """`sqlite` or `postgresql`."""
+    levelled: str
+    """The text within bytes, in lower case as far as it is ASCII; `{}` stands for the column."""
 
-        Raises `ForeignStoreError` where the file is something else.
-        """
-        self.path = path
-        self.issuer = secrets.token_bytes(8)
-        self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = sqlite3.connect(
-            path, timeout=wait, isolation_level=None, check_same_thread=False
-        )
-        try:
-            self._prepare()
-        except BaseException:
-            self.close()
-            raise
 
-    def _prepare(self) -> None:
-        try:
-            self.run("PRAGMA journal_mode=WAL")
-        except sqlite3.DatabaseError as error:
-            raise ForeignStoreError(str(self.path), f"not a database that can be opened ({error})") from error
-        self.run("PRAGMA synchronous=FULL")
-        self.run("PRAGMA foreign_keys=ON")
-        with self.transaction():
-            (application,) = self.one("PRAGMA application_id")
-            (layout,) = self.one("PRAGMA user_version")
-            if application == 0 and not self.all("SELECT 1 FROM sqlite_schema LIMIT 1"):
-                for statement in _statements(TABLES):
-                    self.run(statement)
-                # Pragmas take no parameters; both values are this module's own constants.
-                self.run(f"PRAGMA application_id={APPLICATION_ID}")
-                self.run(f"PRAGMA user_version={LAYOUT}")
-            elif application != APPLICATION_ID:
-                raise ForeignStoreError(str(self.path), "a database of another application")
-            elif layout != LAYOUT:
-                raise ForeignStoreError(
-                    str(self.path), f"written in layout {layout}, and this version reads {LAYOUT}"
-                )
-            # A new opening is a new epoch, whatever was or was not written in the last one (EPO-2).
-            self.run("UPDATE counter SET value = value + 1 WHERE name = 'epoch'")
+class Ledger(Protocol):
+    """One connection. Safe for the threads of one process: each operation holds a lock while it touches the
+    database. Every operation raises `LedgerError` where the database fails, `ClosedError` after `close`."""
 
     @property
-    def connection(self) -> sqlite3.Connection:
-        """The open connection; raises `ClosedError` where there is none."""
-        if self._connection is None:
-            raise ClosedError
-        return self._connection
+    def issuer(self) -> bytes:
+        """Eight random bytes that tell this opening from every other (EPO-2)."""
+        ...
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All or nothing, durable at the end. Immediate: what is checked inside cannot change before it is acted
-        on (ANC-3)."""
-        with self._lock:
-            self.connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self.connection.execute("COMMIT")
-            except BaseException:
-                if self._connection is not None and self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
+    @property
+    def dialect(self) -> Dialect:
+        """What has to be written differently for this database."""
+        ...
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def transaction(self) -> AbstractContextManager[None]:
+        """All or nothing, durable at the end. No other writer of the same scope comes between its statements
+        (ANC-3, CON-2)."""
+        ...
+
+    def reading(self) -> AbstractContextManager[None]:
         """One consistent view over several reads; takes part in a transaction that is open already."""
-        with self._lock:
-            if self.connection.in_transaction:
-                yield
-                return
-            self.connection.execute("BEGIN")
-            try:
-                yield
-            finally:
-                if self._connection is not None and self._connection.in_transaction:
-                    self._connection.execute("COMMIT")
+        ...
 
     def run(self, statement: str, parameters: Sequence[object] = ()) -> int:
         """Execute, and answer with how many rows changed."""
-        with self._lock:
-            return self.connection.execute(statement, parameters).rowcount
+        ...
 
     def insert(self, statement: str, parameters: Sequence[object]) -> int:
-        """Insert one row, and answer with its id."""
-        with self._lock:
-            cursor = self.connection.execute(statement, parameters)
-            assert cursor.lastrowid is not None  # an INSERT into a rowid table always sets it
-            return cursor.lastrowid
+        """Insert one row into a table that has a column `id`, and answer with its id."""
+        ...
 
     def many(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
         """Execute once a row."""
-        with self._lock:
-            self.connection.executemany(statement, rows)
+        ...
 
     def all(self, query: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Every row of a query."""
-        with self._lock:
-            return self.connection.execute(query, parameters).fetchall()
+        ...
 
     def first(self, query: str, parameters: Sequence[object] = ()) -> Row | None:
         """The first row of a query, where there is one."""
-        with self._lock:
-            row: Row | None = self.connection.execute(query, parameters).fetchone()
-            return row
+        ...
 
     def one(self, query: str, parameters: Sequence[object] = ()) -> Row:
         """The row of a query that always has one."""
-        row = self.first(query, parameters)
-        assert row is not None, query
-        return row
+        ...
+
+    def alive(self, opening: bytes) -> bool:
+        """Whether the opening of the store that has this mark as its `issuer` is open still, in whatever process: so
+        that recovery undoes what the dead left behind, and nothing of the living (CRA-2)."""
+        ...
+
+    def scrub(self) -> bool:
+        """Leave no trace of what was deleted in the database's pages and log (ERA-1); false where another connection
+        still needs an older state, to be done again later. Outside a transaction."""
+        ...
+
+    def files(self) -> list[Path]:
+        """Every file that holds state of this database or lies beside it, as far as it can be seen from here."""
+        ...
 
     def close(self) -> None:
-        """Let go of the database; what was not committed is gone, as after a crash."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+        """Let go of the database; what was not committed is gone, as after a crash. May be called again."""
+        ...
 
 
-def _statements(script: str) -> Iterator[str]:
-    """The statements of a script; `executescript` would commit the transaction that they are to be part of."""
-    pending = ""
-    for line in script.splitlines(keepends=True):
-        pending += line
-        if sqlite3.complete_statement(pending):
-            yield pending
-            pending = ""
+def marks(values: Sequence[object]) -> str:
+    """As many parameters as there are values, for `IN (…)`; `NULL` where there is none, which nothing is in."""
+    return ", ".join("?" * len(values)) or "NULL"

@@ -18,6 +18,10 @@ class Plan:
     chosen: tuple[Live, ...]
     read: dict[int, list[Mention]]
     """Assertions of the raw spans among them."""
+    calling: frozenset[int]
+    """Those of the raw spans that call a tool."""
+    version: int
+    """Of the window when it was read (CON-2, CON-3)."""
     stay: int
     """Size of what stays in the window."""
     held_up_by: tuple[str, ...]
@@ -34,7 +38,9 @@ def window_size(live: Sequence[Live], count: CountTokens) -> int:
     return sum(carrier_size(one, count) for one in live)
 
 
-def make_plan(session: Session, live: Sequence[Live], *, settings: Settings, count: CountTokens) -> Plan:
+def make_plan(
+    session: Session, live: Sequence[Live], *, version: int, settings: Settings, count: CountTokens
+) -> Plan:
     """Choose what to replace; nothing is chosen where nothing may be."""
     read: dict[int, list[Mention]] = {}
     unreadable: dict[int, str] = {}
@@ -76,6 +82,8 @@ def make_plan(session: Session, live: Sequence[Live], *, settings: Settings, cou
     return Plan(
         chosen=chosen,
         read={one.carrier: read[one.carrier] for one in chosen if one.turn is not None},
+        calling=frozenset(one.carrier for one in chosen if one.turn is not None and one.turn.calls),
+        version=version,
         stay=sum(candidates[i].size for i in staying),
         held_up_by=tuple(reasons),
     )

@@ -32,3 +32,14 @@ def size_cap(limit: int) -> Policy:
         return proposed
 
     return propose
+
+
+def least_recently_used(limit: int) -> Policy:
+    """Propose the originals that were not asked for the longest, beyond so many bytes in all."""
+    if limit < 0:
+        raise ValueError(f"a cap of {limit} bytes cannot be meant; give 0 or more")
+
+    def propose(stored: Sequence[Candidate], now: float) -> Sequence[str]:
+        return size_cap(limit)(sorted(stored, key=lambda one: one.used), now)
+
+    return propose

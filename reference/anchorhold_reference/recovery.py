@@ -3,22 +3,28 @@
 Both are the very same calls that a compaction itself makes when a step fails, and either may be repeated.
 """
 
+from collections.abc import Iterable
+
 from anchorhold_reference import cold
 from anchorhold_reference.decide import may_release
 from anchorhold_reference.ledger import Ledger
 
 
 def recover(ledger: Ledger, session: int) -> None:
-    """Bring a session to a state that no compaction is under way in. Twice is as good as once.
+    """Bring a session to a state that no dead compaction has left traces in. Twice is as good as once.
 
-    Another process that is in the middle of a compaction of the same session notices at its next step, changes
-    nothing and says so: a session has one compactor at a time, and the one that opened it last goes on.
+    A compaction that another opening of the store has under way is left alone, as long as that opening lives.
     """
-    for (summary,) in ledger.all("SELECT id FROM carrier WHERE session = ? AND state = 'staged'", (session,)):
-        undo(ledger, summary)
+    for summary, owner in ledger.all(
+        "SELECT c.id, s.owner FROM carrier c JOIN summary s ON s.carrier = c.id "
+        "WHERE c.session = ? AND c.state = 'staged'",
+        (session,),
+    ):
+        if not ledger.alive(bytes(owner)):
+            undo(ledger, summary)
     for (summary,) in ledger.all(
-        "SELECT DISTINCT c.leaf FROM turn t JOIN carrier c ON c.id = t.carrier "
-        "WHERE t.session = ? AND t.payload IS NOT NULL AND c.leaf IS NOT NULL",
+        "SELECT s.carrier FROM summary s JOIN carrier c ON c.id = s.carrier AND c.state = 'committed' "
+        "WHERE s.session = ? AND s.released = 0",
         (session,),
     ):
         release(ledger, summary)
@@ -34,36 +40,80 @@ def undo_own(ledger: Ledger, session: int) -> None:
         undo(ledger, summary)
 
 
+def take_all_back(ledger: Ledger, session: int) -> None:
+    """Undo every compaction of a branch that has not committed, whoever has it under way: what the caller decides
+    wins (CON-3). Inside a transaction."""
+    for (summary,) in ledger.all("SELECT id FROM carrier WHERE session = ? AND state = 'staged'", (session,)):
+        take_back(ledger, summary)
+
+
 def undo(ledger: Ledger, summary: int) -> None:
     """Take a staged summary back with everything that was written for it; one that is committed stays (ANC-5,
-    PTR-6)."""
+    PTR-6). A copy that another branch's compaction is about to point to stays, too."""
     with ledger.transaction():
-        if ledger.first("SELECT 1 FROM carrier WHERE id = ? AND state = 'staged'", (summary,)) is None:
-            return
-        for slot, epoch in ledger.all(
-            "SELECT o.slot, o.epoch FROM carrier c JOIN cold o ON o.span = c.id WHERE c.claimed = ?", (summary,)
-        ):
-            cold.remove(ledger, slot)
-            ledger.run("DELETE FROM pointer WHERE epoch = ? AND holding = 'staged'", (epoch,))
-        # Pointers whose bytes a failing store lost again.
-        ledger.run(
-            "DELETE FROM pointer WHERE holding = 'staged' AND span IN (SELECT id FROM carrier WHERE claimed = ?)",
+        take_back(ledger, summary)
+
+
+def take_back(ledger: Ledger, summary: int) -> None:
+    """`undo`, inside a transaction."""
+    if ledger.first("SELECT 1 FROM carrier WHERE id = ? AND state = 'staged'", (summary,)) is not None:
+        for (span,) in ledger.all(
+            "SELECT t.carrier FROM covers k JOIN turn t ON t.carrier = k.carrier WHERE k.summary = ? "
+            "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = k.carrier AND p.holding != 'staged') "
+            "AND NOT EXISTS (SELECT 1 FROM covers o JOIN carrier c ON c.id = o.summary "
+            "  WHERE o.carrier = k.carrier AND o.summary != k.summary AND c.state = 'staged')",
             (summary,),
-        )
-        ledger.run("UPDATE carrier SET claimed = NULL WHERE claimed = ?", (summary,))
-        ledger.run("DELETE FROM carries WHERE summary = ?", (summary,))
-        ledger.run("DELETE FROM summary WHERE carrier = ?", (summary,))
-        ledger.run("DELETE FROM carrier WHERE id = ?", (summary,))
+        ):
+            for (slot,) in ledger.all(
+                "SELECT slot FROM cold WHERE span = ? UNION SELECT slot FROM pointer WHERE span = ?", (span, span)
+            ):
+                cold.remove(ledger, slot)
+            ledger.run("DELETE FROM pointer WHERE span = ?", (span,))
+        ledger.run("UPDATE live SET claimed = NULL WHERE claimed = ?", (summary,))
+        drop_summary(ledger, summary)
+
+
+def drop_summary(ledger: Ledger, summary: int) -> None:
+    """Delete a summary's rows. Inside a transaction."""
+    ledger.run("DELETE FROM carries WHERE summary = ?", (summary,))
+    ledger.run("DELETE FROM covers WHERE summary = ?", (summary,))
+    ledger.run("DELETE FROM summary WHERE carrier = ?", (summary,))
+    ledger.run("DELETE FROM carrier WHERE id = ?", (summary,))
 
 
 def release(ledger: Ledger, summary: int) -> None:
     """Let go of the sources of a committed summary, each only while its copy is there (PTR-2)."""
     with ledger.transaction():
-        for span, state, landed in ledger.all(
-            "SELECT t.carrier, c.state, EXISTS (SELECT 1 FROM pointer p "
-            "  JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch WHERE p.span = c.id AND p.holding = 'committed') "
-            "FROM carrier c JOIN turn t ON t.carrier = c.id WHERE c.leaf = ? AND t.payload IS NOT NULL",
+        release_spans(
+            ledger,
+            [
+                int(span)
+                for (span,) in ledger.all(
+                    "SELECT t.carrier FROM covers k JOIN turn t ON t.carrier = k.carrier "
+                    "WHERE k.summary = ? AND t.payload IS NOT NULL",
+                    (summary,),
+                )
+            ],
+        )
+        held = ledger.first(
+            "SELECT 1 FROM covers k JOIN turn t ON t.carrier = k.carrier "
+            "WHERE k.summary = ? AND t.payload IS NOT NULL LIMIT 1",
             (summary,),
-        ):
-            if may_release(committed=state == "replaced", landed=bool(landed)):
-                ledger.run("UPDATE turn SET payload = NULL WHERE carrier = ?", (span,))
+        )
+        if held is None:
+            ledger.run("UPDATE summary SET released = 1 WHERE carrier = ?", (summary,))
+
+
+def release_spans(ledger: Ledger, spans: Iterable[int]) -> None:
+    """Let go of the sources of spans, each only while its committed copy is there and no window shows it (PTR-2).
+    Inside a transaction."""
+    for span in spans:
+        committed, landed = ledger.one(
+            "SELECT EXISTS (SELECT 1 FROM pointer p WHERE p.span = ? AND p.holding = 'committed') "
+            "AND NOT EXISTS (SELECT 1 FROM live w WHERE w.carrier = ?), "
+            "EXISTS (SELECT 1 FROM pointer p JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
+            "  WHERE p.span = ? AND p.copy = 'landed')",
+            (span, span, span),
+        )
+        if may_release(committed=bool(committed), landed=bool(landed)):
+            ledger.run("UPDATE turn SET payload = NULL WHERE carrier = ?", (span,))

@@ -1,36 +1,69 @@
-"""The ledger's tables. Which rule each one serves stands beside it."""
+"""The ledger's tables. Which rule each one serves stands beside it.
+
+`TABLES` is written in SQLite's types and holds for both databases (`stores.postgres` names the types anew); what
+only one of them understands is in `SQLITE` and `POSTGRES`.
+"""
+
+import sqlite3
+from collections.abc import Iterator
 
 APPLICATION_ID = 0x416E6368
 """`Anch`: tells this file from anybody else's database."""
-LAYOUT = 1
+LAYOUT = 2
 
 TABLES = """
 -- Grows strictly, across restarts too (EPO-2).
 CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO counter VALUES ('epoch', 0), ('slot', 0);
 
--- Everything below belongs to one session of one user, and is read through its id only (ISO-1).
+-- How long the store has lived, as far as that is certain: what lifetimes are measured by (RET-4). See `ages`.
+CREATE TABLE age (boot TEXT NOT NULL, seen REAL NOT NULL, elapsed REAL NOT NULL);
+INSERT INTO age VALUES ('', 0, 0);
+
+-- One branch of one session of one user. Everything below is read through a branch's lineage only (ISO-1).
 CREATE TABLE session (
-  id INTEGER PRIMARY KEY, user TEXT NOT NULL, name TEXT NOT NULL, branch TEXT NOT NULL,
-  compactions INTEGER NOT NULL DEFAULT 0, UNIQUE (user, name, branch)
+  id INTEGER PRIMARY KEY, "user" TEXT NOT NULL, name TEXT NOT NULL, branch TEXT NOT NULL,
+  root INTEGER,                                -- the branch that this one comes from in the end, maybe itself
+  version INTEGER NOT NULL DEFAULT 0,          -- grows with all that takes something out of the window (CON-2, CON-3)
+  compactions INTEGER NOT NULL DEFAULT 0,
+  degraded_since REAL,                         -- none: lossless (RET-5)
+  UNIQUE ("user", name, branch)
 );
+-- Which carriers a branch sees: those of `node` from `first` to `last`. A fork copies these few rows, never what they
+-- lead to; a rewind shortens them.
+CREATE TABLE lineage (
+  session INTEGER NOT NULL REFERENCES session, node INTEGER NOT NULL REFERENCES session,
+  first INTEGER NOT NULL, last INTEGER NOT NULL,
+  PRIMARY KEY (session, node, first)
+) WITHOUT ROWID;
+CREATE INDEX lineage_node ON lineage (node, session);
 
 -- Raw spans (generation 0) and summaries. AUTOINCREMENT: an id is never used again, not even after a deletion.
 CREATE TABLE carrier (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
-  session INTEGER NOT NULL REFERENCES session,
-  position INTEGER NOT NULL,
+  session INTEGER NOT NULL REFERENCES session,  -- the branch that it was made in
   generation INTEGER NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('live', 'staged', 'replaced')),
-  claimed INTEGER REFERENCES carrier,  -- the staged summary about to replace it: one claim at a time (CON-2, ANC-4)
-  leaf INTEGER REFERENCES carrier,     -- raw: the first summary that stood for it
-  top INTEGER REFERENCES carrier       -- summary: the live summary that stands for it now, maybe itself (PTR-4)
+  state TEXT NOT NULL CHECK (state IN ('raw', 'erased', 'staged', 'committed'))
 );
-CREATE INDEX carrier_live ON carrier (session, position) WHERE state = 'live';
 CREATE INDEX carrier_staged ON carrier (session) WHERE state = 'staged';
-CREATE INDEX carrier_claimed ON carrier (claimed) WHERE claimed IS NOT NULL;
-CREATE INDEX carrier_leaf ON carrier (leaf) WHERE leaf IS NOT NULL;
-CREATE INDEX carrier_top ON carrier (top) WHERE top IS NOT NULL;
+CREATE VIEW visible AS
+  SELECT g.session AS session, c.id AS carrier, c.generation AS generation, c.state AS state, c.session AS node
+  FROM lineage g JOIN carrier c ON c.session = g.node AND c.id BETWEEN g.first AND g.last;
+
+-- The live window of each branch, in order. A raw span in any window has its payload.
+CREATE TABLE live (
+  session INTEGER NOT NULL REFERENCES session, position INTEGER NOT NULL,
+  carrier INTEGER NOT NULL REFERENCES carrier,
+  claimed INTEGER REFERENCES carrier,  -- the staged summary about to replace it: one claim at a time (CON-2, ANC-4)
+  PRIMARY KEY (session, position)
+) WITHOUT ROWID;
+CREATE INDEX live_carrier ON live (carrier);
+CREATE INDEX live_claimed ON live (claimed) WHERE claimed IS NOT NULL;
+-- What left a branch's window without a summary over it, and does not come back: by a clear (CON-3).
+CREATE TABLE archived (
+  session INTEGER NOT NULL REFERENCES session, carrier INTEGER NOT NULL REFERENCES carrier,
+  PRIMARY KEY (session, carrier)
+) WITHOUT ROWID;
 
 -- Turns as they entered. The payload stays until the commit over it is durable and its copy has landed (PTR-2).
 CREATE TABLE turn (
@@ -38,20 +71,38 @@ CREATE TABLE turn (
   session INTEGER NOT NULL, id TEXT NOT NULL, speaker TEXT NOT NULL,
   digest BLOB NOT NULL, payload BLOB,
   read INTEGER NOT NULL DEFAULT 0,  -- its assertions stand in `assertion`
-  UNIQUE (session, id)
+  class TEXT                        -- evidential class, computed from its content when it was read (EVI-4)
 );
-CREATE INDEX turn_unreleased ON turn (session) WHERE payload IS NOT NULL;
+CREATE INDEX turn_id ON turn (session, id);
+-- Which turn issued a call, so that a late result finds it (STR-1).
+CREATE TABLE tool_call (
+  session INTEGER NOT NULL, id TEXT NOT NULL, carrier INTEGER NOT NULL REFERENCES carrier,
+  PRIMARY KEY (session, id, carrier)
+) WITHOUT ROWID;
 
+-- A window has one summary at most, since every compaction takes the older one in: summaries form a chain, and those
+-- of a branch's chain stand for what any of them covers (PTR-4).
 CREATE TABLE summary (
   carrier INTEGER PRIMARY KEY REFERENCES carrier,
   session INTEGER NOT NULL,
-  owner BLOB NOT NULL,  -- the opening of the store that wrote it, as in pointer.issuer
-  text TEXT NOT NULL,   -- as it stands in the window
-  body TEXT NOT NULL,   -- without the line that the compactor adds: what the manifest is computed from
-  reply TEXT NOT NULL   -- as the summariser wrote it
+  owner BLOB NOT NULL,     -- the opening of the store that wrote it, as in pointer.issuer
+  chain INTEGER NOT NULL,  -- the first summary of the chain, maybe itself
+  text TEXT NOT NULL,      -- as it stands in the window
+  body TEXT NOT NULL,      -- without the line that the compactor adds: what the manifest is computed from
+  reply TEXT NOT NULL,     -- as the summariser wrote it
+  released INTEGER NOT NULL DEFAULT 0  -- no source is held any more that its commit would let go
 );
+CREATE INDEX summary_unreleased ON summary (session) WHERE released = 0;
+CREATE INDEX summary_chain ON summary (chain, carrier);
+CREATE INDEX summary_session ON summary (session, carrier);
+-- What a summary replaced: raw spans, and the summary before it.
+CREATE TABLE covers (
+  summary INTEGER NOT NULL REFERENCES carrier, carrier INTEGER NOT NULL REFERENCES carrier,
+  PRIMARY KEY (summary, carrier)
+) WITHOUT ROWID;
+CREATE INDEX covers_carrier ON covers (carrier, summary);
 
--- Facts are kept once; an assertion is a fact with the span that says it (MAN-4).
+-- Facts are kept once, by the first branch of a session; an assertion is a fact with the span that says it (MAN-4).
 CREATE TABLE fact (
   id INTEGER PRIMARY KEY, session INTEGER NOT NULL, key BLOB NOT NULL,
   kind TEXT NOT NULL, literal TEXT NOT NULL, value TEXT, negated INTEGER NOT NULL, hedged INTEGER NOT NULL,
@@ -77,29 +128,33 @@ CREATE TABLE carries (
 CREATE INDEX carries_fact ON carries (fact, summary);
 
 CREATE TABLE tombstone (
-  span INTEGER NOT NULL, fact INTEGER NOT NULL, session INTEGER NOT NULL,
+  session INTEGER NOT NULL, span INTEGER NOT NULL, fact INTEGER NOT NULL,
   literal TEXT NOT NULL, decided_by TEXT NOT NULL, reason TEXT NOT NULL, time REAL NOT NULL, superseder INTEGER,
-  PRIMARY KEY (span, fact)
+  PRIMARY KEY (session, span, fact)
 ) WITHOUT ROWID;
-CREATE INDEX tombstone_session ON tombstone (session);
+CREATE INDEX tombstone_span ON tombstone (span, fact);
 
 -- The cold store. Entries never change; a slot that was emptied is used again, at another epoch (EPO-1).
 CREATE TABLE cold (
   slot INTEGER PRIMARY KEY, epoch INTEGER NOT NULL UNIQUE, span INTEGER NOT NULL, payload BLOB NOT NULL
 );
 CREATE INDEX cold_span ON cold (span);
-CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold
-BEGIN SELECT RAISE(ABORT, 'entries of the cold store never change'); END;
 CREATE TABLE free_slot (slot INTEGER PRIMARY KEY);
 
--- Every pointer that was ever issued and not undone: what is not here is foreign (EPO-2).
+-- Every pointer that was ever issued and not undone: what is not here is foreign (EPO-2). Of an erased span key,
+-- epoch, `erased` and time remain, and the digest does not (ERA-1).
 CREATE TABLE pointer (
   epoch INTEGER PRIMARY KEY, slot INTEGER NOT NULL, issuer BLOB NOT NULL, digest BLOB NOT NULL,
-  session INTEGER NOT NULL, span INTEGER NOT NULL,
-  holding TEXT NOT NULL CHECK (holding IN ('staged', 'committed', 'gone')), time REAL NOT NULL
+  session INTEGER NOT NULL,  -- the span's branch
+  span INTEGER NOT NULL,
+  holding TEXT NOT NULL CHECK (holding IN ('staged', 'committed', 'gone', 'expired', 'erased')),
+  copy TEXT NOT NULL CHECK (copy IN ('outstanding', 'landed', 'unresolvable')),  -- PTR-5
+  time REAL NOT NULL,        -- wall clock, to be read by people
+  age REAL NOT NULL          -- of the store when it was written, see `age`
 );
 CREATE UNIQUE INDEX pointer_span ON pointer (span);
-CREATE INDEX pointer_session ON pointer (session, holding);
+CREATE INDEX pointer_session ON pointer (session, holding, span);
+CREATE INDEX pointer_outstanding ON pointer (session) WHERE copy = 'outstanding';
 
 -- Originals found damaged, and audits (RET-1, RET-2).
 CREATE TABLE damage (epoch INTEGER PRIMARY KEY, session INTEGER NOT NULL, message TEXT NOT NULL, time REAL NOT NULL);
@@ -107,4 +162,39 @@ CREATE TABLE audit (
   id INTEGER PRIMARY KEY, session INTEGER NOT NULL, compaction INTEGER NOT NULL, span INTEGER NOT NULL,
   passed INTEGER NOT NULL, message TEXT NOT NULL, time REAL NOT NULL
 );
+CREATE INDEX audit_session ON audit (session, id);
+-- Losses that a caller took upon itself, by cause (RET-3).
+CREATE TABLE override (
+  session INTEGER NOT NULL, cause TEXT NOT NULL, reason TEXT NOT NULL, time REAL NOT NULL,
+  PRIMARY KEY (session, cause)
+) WITHOUT ROWID;
+-- What was erased, and when; swept: no page and no log of the database holds it any more (ERA-1).
+CREATE TABLE erasure (
+  span INTEGER PRIMARY KEY, session INTEGER NOT NULL, time REAL NOT NULL, swept INTEGER NOT NULL
+);
 """
+
+SQLITE = """
+CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold
+BEGIN SELECT RAISE(ABORT, 'entries of the cold store never change'); END;
+"""
+
+POSTGRES = """
+CREATE TABLE anchorhold (layout BIGINT NOT NULL);
+CREATE FUNCTION cold_never_changes() RETURNS trigger LANGUAGE plpgsql AS
+'BEGIN RAISE EXCEPTION ''entries of the cold store never change''; END';
+CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold FOR EACH ROW EXECUTE FUNCTION cold_never_changes();
+CREATE FUNCTION instr(bytea, bytea) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT position($2 in $1)';
+CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT strpos($1, $2)';
+"""
+
+
+def statements(script: str) -> Iterator[str]:
+    """The statements of a script, one at a time: run as a whole, a script would end the transaction that it is to
+    be part of."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""

@@ -1,15 +1,27 @@
 """One session's part of the ledger: its window, its spans, its facts. Reads and single writes, no decisions."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from anchorhold_reference import cold
 from anchorhold_reference.codec import decode, digest, encode
+from anchorhold_reference.decide import Holding, classify
 from anchorhold_reference.errors import TurnConflictError
 from anchorhold_reference.extract import Mention, facts_of
 from anchorhold_reference.extract.slots import name
 from anchorhold_reference.ledger import Ledger
 from anchorhold_spec.vocabulary import Turn
+
+END = 2**62
+"""Greater than any carrier's id: the end of a range that is still growing."""
+UNDER = (
+    "summary x JOIN summary l ON l.chain = x.chain AND l.carrier <= x.carrier "
+    "JOIN visible v ON v.carrier = l.carrier AND v.session = ? AND v.state = 'committed' "
+    "JOIN covers k ON k.summary = l.carrier "
+    "AND NOT EXISTS (SELECT 1 FROM live w WHERE w.session = v.session AND w.carrier = k.carrier)"
+)
+"""What a summary `x` of a branch (the parameter) stands for: `k.carrier`, summaries among them. A span that came
+back into the window (STR-1) is not under it; one that left twice is there twice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +43,22 @@ class Live:
         return carrier_id(self.carrier, self.generation)
 
 
+def restore_payload(ledger: Ledger, span: int) -> bool:
+    """Take a raw span's bytes back from the cold store, so that it can be live again; false where they are not there
+    any more. Inside a transaction.
+
+    Raises `MismatchError` where they are others (EPO-3), `StoreError` where they are lost.
+    """
+    (held,) = ledger.one("SELECT payload IS NOT NULL FROM turn WHERE carrier = ?", (span,))
+    if held:
+        return True
+    issued = cold.pointer_to(ledger, span)
+    if issued is None or issued.holding is not Holding.COMMITTED:
+        return False
+    ledger.run("UPDATE turn SET payload = ? WHERE carrier = ?", (encode(cold.fetch(ledger, issued)), span))
+    return True
+
+
 def carrier_id(carrier: int, generation: int) -> str:
     """A carrier's id outside; never used again."""
     return f"summary-{carrier}" if generation else f"span-{carrier}"
@@ -40,19 +68,45 @@ class Session:
     """Access to one session's rows. Nothing here can reach another session's (ISO-1)."""
 
     def __init__(self, ledger: Ledger, *, user: str, name: str, branch: str) -> None:
-        """Find the session, or begin it."""
+        """Find the branch of the session, or begin it."""
         self.ledger = ledger
+        self.user = user
+        self.name = name
+        self.branch = branch
         with ledger.transaction():
-            ledger.run("INSERT OR IGNORE INTO session (user, name, branch) VALUES (?, ?, ?)", (user, name, branch))
-            (self.id,) = ledger.one(
-                "SELECT id FROM session WHERE user = ? AND name = ? AND branch = ?", (user, name, branch)
-            )
+            found = self._find()
+            if found is None:
+                made = self._make()
+                ledger.run("UPDATE session SET root = ? WHERE id = ?", (made, made))
+                self.see(made, made, first=0)
+                found = made, made
+        self.id, self.root = found
+        """`root` is the first branch of the session: facts are kept under its id."""
         self._facts: dict[int, list[Mention]] = {}
+
+    def _find(self) -> tuple[int, int] | None:
+        row = self.ledger.first(
+            'SELECT id, root FROM session WHERE "user" = ? AND name = ? AND branch = ?',
+            (self.user, self.name, self.branch),
+        )
+        return None if row is None else (int(row[0]), int(row[1]))
+
+    def _make(self) -> int:
+        return self.ledger.insert(
+            'INSERT INTO session ("user", name, branch) VALUES (?, ?, ?)', (self.user, self.name, self.branch)
+        )
+
+    def see(self, session: int, node: int, *, first: int, last: int = END) -> None:
+        """Let a branch see the carriers of a node in a range. Inside a transaction."""
+        self.ledger.run(
+            "INSERT INTO lineage (session, node, first, last) VALUES (?, ?, ?, ?)", (session, node, first, last)
+        )
 
     # -- spans --
 
     def append(self, turn: Turn) -> int:
-        """Add a turn at the end of the window; durable on return. The same turn again adds nothing (IDX-5).
+        """Add a turn at the end of the window; durable on return. The same turn again adds nothing, nor does one that
+        was erased (IDX-5, ERA-1).
 
         Raises `TurnConflictError` where its id stands for other content.
         """
@@ -60,35 +114,60 @@ class Session:
         mark = digest(payload)
         ledger = self.ledger
         with ledger.transaction():
-            known = ledger.first("SELECT carrier, digest FROM turn WHERE session = ? AND id = ?", (self.id, turn.id))
+            known = ledger.first(
+                "SELECT t.carrier, t.digest, c.state FROM lineage g JOIN turn t ON t.session = g.node AND t.id = ? "
+                "AND t.carrier BETWEEN g.first AND g.last JOIN carrier c ON c.id = t.carrier WHERE g.session = ?",
+                (turn.id, self.id),
+            )
             if known is not None:
-                if known[1] != mark:
+                if known[2] != "erased" and known[1] != mark:
                     raise TurnConflictError(turn.id)
                 return int(known[0])
             carrier = ledger.insert(
-                "INSERT INTO carrier (session, position, generation, state) "
-                "VALUES (?, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'carrier'), 0) + 1, 0, 'live')",
-                (self.id,),
+                "INSERT INTO carrier (session, generation, state) VALUES (?, 0, 'raw')", (self.id,)
             )
             ledger.run(
                 "INSERT INTO turn (carrier, session, id, speaker, digest, payload) VALUES (?, ?, ?, ?, ?, ?)",
                 (carrier, self.id, turn.id, turn.speaker, mark, payload),
             )
+            ledger.run("INSERT INTO live (session, position, carrier) VALUES (?, ?, ?)", (self.id, carrier, carrier))
+            if turn.calls:
+                ledger.many(
+                    "INSERT INTO tool_call (session, id, carrier) VALUES (?, ?, ?)",
+                    [(self.id, call, carrier) for call in dict.fromkeys(call.id for call in turn.calls)],
+                )
+            if turn.result_of is not None:
+                self._find_call(turn.result_of)
         return carrier
+
+    def _find_call(self, call: str) -> None:
+        """Bring the turn that issued a call back into the window, raw, where a summary has taken its place: a late
+        result finds its call (STR-1)."""
+        found = self.ledger.first(
+            "SELECT k.carrier FROM lineage g JOIN tool_call k ON k.session = g.node AND k.id = ? "
+            "AND k.carrier BETWEEN g.first AND g.last WHERE g.session = ? ORDER BY k.carrier DESC LIMIT 1",
+            (call, self.id),
+        )
+        if found is None:
+            return
+        span = int(found[0])
+        if self.leaf_over(span) is None or not restore_payload(self.ledger, span):
+            return
+        self.ledger.run("INSERT INTO live (session, position, carrier) VALUES (?, ?, ?)", (self.id, span, span))
 
     def live(self) -> list[Live]:
         """The live window, in order."""
         rows = self.ledger.all(
-            "SELECT c.id, c.generation, c.claimed IS NOT NULL, t.payload, s.text, s.body FROM carrier c "
-            "LEFT JOIN turn t ON t.carrier = c.id LEFT JOIN summary s ON s.carrier = c.id "
-            "WHERE c.session = ? AND c.state = 'live' ORDER BY c.position",
+            "SELECT c.id, c.generation, w.claimed, t.payload, s.text, s.body FROM live w "
+            "JOIN carrier c ON c.id = w.carrier LEFT JOIN turn t ON t.carrier = c.id "
+            "LEFT JOIN summary s ON s.carrier = c.id WHERE w.session = ? ORDER BY w.position",
             (self.id,),
         )
         return [
             Live(
                 carrier=carrier,
                 generation=generation,
-                claimed=bool(claimed),
+                claimed=claimed is not None,
                 turn=None if generation else decode(payload),
                 text=text,
                 body=body,
@@ -101,28 +180,73 @@ class Session:
         (n,) = self.ledger.one("SELECT compactions FROM session WHERE id = ?", (self.id,))
         return int(n)
 
+    def version(self) -> int:
+        """Which version the window has: it grows with all that takes something out of it (CON-2, CON-3)."""
+        (n,) = self.ledger.one("SELECT version FROM session WHERE id = ?", (self.id,))
+        return int(n)
+
+    def new_version(self) -> None:
+        """Let compactions that were planned before know that the window is another. Inside a transaction."""
+        self.ledger.run("UPDATE session SET version = version + 1 WHERE id = ?", (self.id,))
+
     def span_of(self, turn: str) -> int | None:
-        """The span of a turn's id."""
-        row = self.ledger.first("SELECT carrier FROM turn WHERE session = ? AND id = ?", (self.id, turn))
+        """The span of a turn's id; none where the branch has none, or where it was erased."""
+        row = self.ledger.first(
+            "SELECT t.carrier FROM lineage g JOIN turn t ON t.session = g.node AND t.id = ? "
+            "AND t.carrier BETWEEN g.first AND g.last JOIN carrier c ON c.id = t.carrier AND c.state = 'raw' "
+            "WHERE g.session = ?",
+            (turn, self.id),
+        )
         return None if row is None else int(row[0])
 
-    def under(self, summaries: Sequence[int]) -> list[tuple[int, str, str]]:
-        """Span, turn id and speaker of everything that these live summaries stand for, in order."""
+    def under(self, summary: int) -> list[tuple[int, str, str]]:
+        """Span, turn id and speaker of everything that a committed summary of this branch stands for, in order."""
         return self.ledger.all(
-            "SELECT t.carrier, t.id, t.speaker FROM json_each(?) w JOIN carrier l ON l.top = w.value "
-            "JOIN carrier c ON c.leaf = l.id JOIN turn t ON t.carrier = c.id ORDER BY c.position",
-            (json.dumps(list(summaries)),),
+            f"SELECT DISTINCT t.carrier, t.id, t.speaker FROM {UNDER} JOIN turn t ON t.carrier = k.carrier "  # noqa: S608
+            "WHERE x.carrier = ? ORDER BY t.carrier",
+            (self.id, summary),
         )
 
-    def summary_over(self, span: int) -> tuple[int, int | None] | None:
-        """The live summary that stands for a span, and the staged one that has claimed it; none while the span is
-        live."""
+    def leaf_over(self, span: int) -> int | None:
+        """The summary that took a raw span's place in this branch; none while it is live, or was archived."""
         row = self.ledger.first(
-            "SELECT s.id, s.claimed FROM carrier c JOIN carrier l ON l.id = c.leaf JOIN carrier s ON s.id = l.top "
-            "WHERE c.id = ?",
-            (span,),
+            "SELECT k.summary FROM covers k JOIN visible v ON v.carrier = k.summary AND v.session = ? "
+            "AND v.state = 'committed' WHERE k.carrier = ? "
+            "AND NOT EXISTS (SELECT 1 FROM live w WHERE w.session = v.session AND w.carrier = k.carrier) "
+            "ORDER BY k.summary DESC LIMIT 1",
+            (self.id, span),
         )
-        return None if row is None else (int(row[0]), row[1])
+        return None if row is None else int(row[0])
+
+    def summary_over(self, span: int) -> tuple[int, int | None] | None:
+        """The summary that stands for a span, and the staged one that has claimed it; none while the span is
+        live."""
+        leaf = self.leaf_over(span)
+        if leaf is None:
+            return None
+        (top,) = self.ledger.one(
+            "SELECT s.carrier FROM summary l JOIN summary s ON s.chain = l.chain "
+            "JOIN visible v ON v.carrier = s.carrier AND v.session = ? AND v.state = 'committed' "
+            "WHERE l.carrier = ? ORDER BY s.carrier DESC LIMIT 1",
+            (self.id, leaf),
+        )
+        row = self.ledger.first("SELECT claimed FROM live WHERE session = ? AND carrier = ?", (self.id, top))
+        return int(top), None if row is None else row[0]
+
+    def seen_by(self, span: int) -> "list[Session]":
+        """Every branch that has the span in its lineage, this one included."""
+        return [
+            self if found == self.id else self._other(found, branch)
+            for found, branch in self.ledger.all(
+                "SELECT s.id, s.branch FROM visible v JOIN session s ON s.id = v.session WHERE v.carrier = ?", (span,)
+            )
+        ]
+
+    def _other(self, session: int, branch: str) -> "Session":
+        other = object.__new__(Session)
+        other.ledger, other.user, other.name, other.branch = self.ledger, self.user, self.name, branch
+        other.id, other.root, other._facts = session, self.root, {}
+        return other
 
     # -- facts --
 
@@ -143,11 +267,11 @@ class Session:
     def intern(self, mentions: Sequence[Mention]) -> list[int]:
         """Ids of these facts, made where they are new. Inside a transaction."""
         self.ledger.many(
-            "INSERT OR IGNORE INTO fact (session, key, kind, literal, value, negated, hedged, subject, attribute, "
-            "subject_name, attribute_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO fact (session, key, kind, literal, value, negated, hedged, subject, attribute, "
+            "subject_name, attribute_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             [
                 (
-                    self.id,
+                    self.root,
                     m.key,
                     m.kind,
                     m.literal,
@@ -166,17 +290,18 @@ class Session:
 
     def fact(self, key: bytes) -> int | None:
         """Id of the fact with this key."""
-        row = self.ledger.first("SELECT id FROM fact WHERE session = ? AND key = ?", (self.id, key))
+        row = self.ledger.first("SELECT id FROM fact WHERE session = ? AND key = ?", (self.root, key))
         return None if row is None else int(row[0])
 
-    def record(self, span: int, mentions: Sequence[Mention]) -> None:
-        """Write down what a span asserts, once. Inside a transaction."""
+    def record(self, span: int, mentions: Sequence[Mention], *, calls: bool) -> None:
+        """Write down what a span asserts, once, and its evidential class (EVI-4). Inside a transaction."""
         (done,) = self.ledger.one("SELECT read FROM turn WHERE carrier = ?", (span,))
         if done:
             return
         facts = self.intern(mentions)
         self.ledger.many(
-            "INSERT OR IGNORE INTO assertion (span, fact, said) VALUES (?, ?, ?)",
+            "INSERT INTO assertion (span, fact, said) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             [(span, fact, m.said) for fact, m in zip(facts, mentions, strict=True)],
         )
-        self.ledger.run("UPDATE turn SET read = 1 WHERE carrier = ?", (span,))
+        kind = classify(frozenset(m.kind for m in mentions), calls=calls)
+        self.ledger.run("UPDATE turn SET read = 1, class = ? WHERE carrier = ?", (kind.value, span))

@@ -1,50 +1,174 @@
-"""Whether every original can still be had: counted from the ledger, not remembered (RET-5, PTR-5)."""
+"""Whether every original can still be had: counted from the ledger, not remembered (RET-5, PTR-5); and what stops
+while it cannot (RET-3)."""
 
-from anchorhold_reference.audit import PERIOD
+from dataclasses import dataclass
+
+from anchorhold_reference.audit import PERIOD, last_audits
+from anchorhold_reference.cold import UNRESOLVABLE
+from anchorhold_reference.decide import stopping
 from anchorhold_reference.session import Session
 from anchorhold_reference.values import Status
 
 
-def status(session: Session) -> Status:
-    """Lossless or degraded, with the reasons and the counts."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """One thing that keeps the store from being lossless."""
+
+    key: str
+    """Names it on record, so that a caller can accept it."""
+    reason: str
+    stops: bool
+    """Lossy eviction stops while it lasts. What a caller let go on request does not: that was the decision."""
+
+
+def causes(session: Session) -> list[Cause]:
+    """What keeps the store from being lossless, from records that are few: nothing under the summaries is counted."""
     ledger = session.ledger
+    found = [
+        Cause(key=f"damage:{epoch}", reason=f"an original is lost or damaged (EPO-3): {message}", stops=True)
+        for epoch, message in ledger.all(
+            "SELECT d.epoch, d.message FROM damage d JOIN pointer p ON p.epoch = d.epoch AND p.holding = 'committed' "
+            "JOIN visible v ON v.carrier = p.span AND v.session = ? ORDER BY d.epoch",
+            (session.id,),
+        )
+    ]
+    found += [
+        Cause(key=f"copy:{epoch}", reason="an original was damaged before its copy had landed (PTR-5)", stops=True)
+        for (epoch,) in ledger.all(
+            "SELECT p.epoch FROM lineage g JOIN pointer p ON p.session = g.node AND p.copy = 'unresolvable' "
+            "AND p.holding = 'committed' AND p.span BETWEEN g.first AND g.last WHERE g.session = ? ORDER BY p.epoch",
+            (session.id,),
+        )
+    ]
+    compactions, audited = session.compactions(), last_audits(session)
+    found += [
+        Cause(key=f"audit:{span}", reason=f"the last audit failed: {message} (RET-1)", stops=True)
+        for span, passed, message, _ in audited
+        if not passed
+    ]
+    overdue = compactions - max((at for _, _, _, at in audited), default=0) > PERIOD
+    if overdue and _any_stored(session):
+        found.append(Cause(key="audit", reason=f"no audit for more than {PERIOD} compactions (RET-2)", stops=True))
+    removed = _count(session, "p.holding IN ('gone', 'expired')")
+    if removed:
+        found.append(
+            Cause(key="removed", reason=f"{removed} originals were removed through the gate (RET-1)", stops=False)
+        )
+    return found
 
-    def count(query: str) -> int:
-        (n,) = ledger.one(query, (session.id,))
-        return int(n)
 
+def _any_stored(session: Session) -> bool:
+    return (
+        session.ledger.first(
+            "SELECT 1 FROM lineage g JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "
+            "AND p.copy = 'landed' AND p.span BETWEEN g.first AND g.last WHERE g.session = ? LIMIT 1",
+            (session.id,),
+        )
+        is not None
+    )
+
+
+def stopped_by(session: Session) -> tuple[str, ...]:
+    """Reasons for which lossy eviction is stopped now (RET-3)."""
+    found = {cause.key: cause.reason for cause in causes(session) if cause.stops}
+    if not found:
+        return ()
+    return tuple(found[key] for key in stopping(tuple(found), accepted(session)))
+
+
+def accepted(session: Session) -> frozenset[str]:
+    """Causes that a caller has accepted on record."""
+    return frozenset(
+        str(cause) for (cause,) in session.ledger.all("SELECT cause FROM override WHERE session = ?", (session.id,))
+    )
+
+
+def note(session: Session, *, now: float) -> None:
+    """Write down since when the store is degraded, or that it is not any more (RET-5). Call it after whatever may
+    have changed that."""
+    with session.ledger.transaction():
+        degraded = bool(causes(session))
+        (since,) = session.ledger.one("SELECT degraded_since FROM session WHERE id = ?", (session.id,))
+        if degraded != (since is not None):
+            session.ledger.run(
+                "UPDATE session SET degraded_since = ? WHERE id = ?", (now if degraded else None, session.id)
+            )
+
+
+def _count(session: Session, condition: str) -> int:
+    """Pointers of the branch for which a condition holds."""
+    (n,) = session.ledger.one(
+        "SELECT count(*) FROM lineage g JOIN pointer p ON p.session = g.node "  # noqa: S608
+        f"AND p.span BETWEEN g.first AND g.last WHERE g.session = ? AND {condition}",
+        (session.id,),
+    )
+    return int(n)
+
+
+def lost(session: Session) -> list[tuple[int, int]]:
+    """Epoch and slot of committed pointers whose bytes are not in the store, where nobody has written it down yet."""
+    return [
+        (int(epoch), int(slot))
+        for epoch, slot in session.ledger.all(
+            "SELECT p.epoch, p.slot FROM lineage g JOIN pointer p ON p.session = g.node "
+            "AND p.holding = 'committed' AND p.copy = 'landed' AND p.span BETWEEN g.first AND g.last "
+            "WHERE g.session = ? "
+            "AND NOT EXISTS (SELECT 1 FROM cold o WHERE o.slot = p.slot AND o.epoch = p.epoch) "
+            "AND NOT EXISTS (SELECT 1 FROM damage d WHERE d.epoch = p.epoch)",
+            (session.id,),
+        )
+    ]
+
+
+def status(session: Session, *, now: float) -> Status:
+    """Lossless or degraded, with the reasons, since when, and the counts."""
+    ledger = session.ledger
+    missing = lost(session)
+    if missing:
+        with ledger.transaction():
+            ledger.many(
+                "INSERT INTO damage (epoch, session, message, time) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                [(epoch, session.id, f"slot-{slot} holds nothing at epoch {epoch}", now) for epoch, slot in missing],
+            )
+    note(session, now=now)
     with ledger.reading():
-        turns = count("SELECT count(*) FROM turn WHERE session = ?")
-        compactions = count("SELECT compactions FROM session WHERE id = ?")
-        committed = count("SELECT count(*) FROM pointer WHERE session = ? AND holding = 'committed'")
-        pending = count("SELECT count(*) FROM pointer WHERE session = ? AND holding = 'staged'")
-        evicted = count("SELECT count(*) FROM pointer WHERE session = ? AND holding = 'gone'")
-        dropped = count("SELECT count(*) FROM tombstone WHERE session = ?")
-        lost = count(
-            "SELECT count(*) FROM pointer p WHERE p.session = ? AND p.holding = 'committed' AND NOT EXISTS "
-            "(SELECT 1 FROM cold o WHERE o.slot = p.slot AND o.epoch = p.epoch)"
+        found = causes(session)
+        since, compactions = ledger.one("SELECT degraded_since, compactions FROM session WHERE id = ?", (session.id,))
+        (turns,) = ledger.one(
+            "SELECT count(*) FROM lineage g JOIN turn t ON t.session = g.node "
+            "AND t.carrier BETWEEN g.first AND g.last WHERE g.session = ?",
+            (session.id,),
         )
-        damaged = count("SELECT count(*) FROM damage WHERE session = ?")
-        audited = ledger.first(
-            "SELECT compaction, passed, message FROM audit WHERE session = ? ORDER BY id DESC LIMIT 1", (session.id,)
+        (dropped,) = ledger.one("SELECT count(*) FROM tombstone WHERE session = ?", (session.id,))
+        (erased,) = ledger.one(
+            "SELECT count(*) FROM erasure e JOIN visible v ON v.carrier = e.span WHERE v.session = ?", (session.id,)
         )
-    reasons = []
-    if lost or damaged:
-        reasons.append(f"{lost + damaged} originals are lost or damaged (EPO-3)")
-    if evicted:
-        reasons.append(f"{evicted} originals were removed through the gate (RET-1)")
-    if audited is not None and not audited[1]:
-        reasons.append(f"the last audit failed: {audited[2]} (RET-1)")
-    if committed and compactions - (0 if audited is None else audited[0]) > PERIOD:
-        reasons.append(f"no audit for more than {PERIOD} compactions (RET-2)")
-    return Status(
-        lossless=not reasons,
-        reasons=tuple(reasons),
-        turns=turns,
-        compactions=compactions,
-        committed=committed,
-        pending=pending,
-        unresolvable=lost + damaged,
-        evicted=evicted,
-        tombstones=dropped,
+        overridden = ledger.all(
+            "SELECT DISTINCT reason, time FROM override WHERE session = ? ORDER BY time", (session.id,)
+        )
+        return Status(
+            lossless=not found,
+            reasons=_in_short(found),
+            since=since,
+            stopped=bool(stopped_by(session)),
+            turns=turns,
+            compactions=compactions,
+            committed=_count(session, "p.holding = 'committed'"),
+            pending=_count(session, "(p.holding = 'staged' OR (p.holding = 'committed' AND p.copy = 'outstanding'))"),
+            unresolvable=_count(session, f"p.holding = 'committed' AND ({UNRESOLVABLE})"),
+            evicted=_count(session, "p.holding IN ('gone', 'expired')"),
+            tombstones=dropped,
+            erased=erased,
+            overridden=tuple(str(reason) for reason, _ in overridden),
+        )
+
+
+def _in_short(found: list[Cause]) -> tuple[str, ...]:
+    """The reasons, those of one kind that are many counted."""
+    kinds: dict[str, list[str]] = {}
+    for cause in found:
+        kinds.setdefault(cause.key.partition(":")[0], []).append(cause.reason)
+    return tuple(
+        reasons[0] if len(reasons) == 1 else f"{reasons[0]} (and {len(reasons) - 1} more of that kind)"
+        for reasons in kinds.values()
     )

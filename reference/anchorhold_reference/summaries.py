@@ -2,7 +2,7 @@
 it omits."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from anchorhold_reference.codec import shown
@@ -50,7 +50,7 @@ class Carried:
     said: str
 
 
-def manifest(body: str, asserted: dict[bytes, list[Claim]]) -> list[Carried]:
+def manifest(body: str, asserted: Mapping[bytes, list[Claim]]) -> list[Carried]:
     """The entries that a body earns, from its own words and from what the carriers under it say, by key (MAN-2).
 
     What the summariser says of itself plays no part: an invented statement, a changed number, a lost "not" or a lost
@@ -65,6 +65,14 @@ def manifest(body: str, asserted: dict[bytes, list[Claim]]) -> list[Carried]:
     return list(found.values())
 
 
+_STANDS_FOR = "[stands for "
+
+
+def names_omissions(text: str) -> bool:
+    """Whether a summary ends in the line that says what it stands for and what it omits (EVI-2)."""
+    return text.rpartition("\n")[2].startswith(_STANDS_FOR)
+
+
 _PLURAL = {"entity": "entities"}
 
 
@@ -74,8 +82,16 @@ def omissions(turns: int, dropped: Sequence[Mention], left_out: int) -> str:
     named = ", ".join(
         f"{n} {kind if n == 1 else _PLURAL.get(kind, kind + 's')}" for kind, n in sorted(counts.items())
     )
-    parts = [f"stands for {turns} turn{'' if turns == 1 else 's'}, whose originals can be asked for"]
+    parts = [f"{_STANDS_FOR[1:]}{turns} turn{'' if turns == 1 else 's'}, whose originals can be asked for"]
     parts.append(f"not repeated here: {named}" if named else "no fact of the turns just replaced is left out")
     if left_out:
         parts.append(f"shortened by {left_out} sentence{'' if left_out == 1 else 's'}")
     return f"[{'; '.join(parts)}]"
+
+
+def remnant_line(turns: int) -> str:
+    """The line under a summary that was written anew because what it had said was withdrawn or forgotten."""
+    return (
+        f"{_STANDS_FOR}{turns} turn{'' if turns == 1 else 's'}, whose originals can be asked for; of what was said "
+        "here before, only statements that these turns make word for word are left]"
+    )

@@ -1,34 +1,44 @@
 """The public face: one session's transcript on one database."""
 
 import time
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from anchorhold_reference import answers, cold, eviction
-from anchorhold_reference.audit import audit, note_damage
+from anchorhold_reference import answers, erasure, eviction, withdrawal
+from anchorhold_reference.ages import advance, uptime
+from anchorhold_reference.audit import audit, audit_span, audits, last_audits, note_damage, repair
+from anchorhold_reference.branches import fork
 from anchorhold_reference.codec import shown
 from anchorhold_reference.compaction import Compaction
-from anchorhold_reference.errors import MismatchError, UnknownCarrierError
+from anchorhold_reference.copier import Copier
+from anchorhold_reference.errors import MismatchError, StoreError, UnknownCarrierError
 from anchorhold_reference.extract.facts import UnreadableError
-from anchorhold_reference.ledger import Ledger
+from anchorhold_reference.pointer import unseal
+from anchorhold_reference.policies import lifetime
+from anchorhold_reference.provenance import is_pending, pointers, ratios
 from anchorhold_reference.recovery import recover
-from anchorhold_reference.session import Session, carrier_id
-from anchorhold_reference.status import status
+from anchorhold_reference.session import UNDER, Session, carrier_id
+from anchorhold_reference.status import accepted, causes, note, status
+from anchorhold_reference.stores.opening import open_ledger
 from anchorhold_reference.values import (
+    Audit,
     Clock,
     CountTokens,
     Policy,
+    Ratios,
     Settings,
     Status,
-    Steps,
+    StepHook,
     Summarise,
+    Uptime,
     four_characters,
     no_steps,
 )
 from anchorhold_spec.vocabulary import (
     Answer,
+    AnswerKind,
     CarrierKind,
     Entry,
     Item,
@@ -48,7 +58,7 @@ class Transcript:
 
     def __init__(
         self,
-        path: Path,
+        path: str | Path,
         *,
         session: str,
         user: str,
@@ -56,8 +66,9 @@ class Transcript:
         settings: Settings,
         summarise: Summarise,
         count: CountTokens,
-        steps: Steps,
+        steps: StepHook,
         clock: Clock,
+        uptime: Uptime,
     ) -> None:
         """Use `open`, which has the defaults."""
         self._path = path
@@ -67,6 +78,8 @@ class Transcript:
         self._count = count
         self._steps = steps
         self._clock = clock
+        self._uptime = uptime
+        self._used: dict[int, tuple[str, float]] = {}
         self._start()
 
     @classmethod
@@ -80,17 +93,20 @@ class Transcript:
         branch: str = "main",
         settings: Settings | None = None,
         count: CountTokens = four_characters,
-        steps: Steps = no_steps,
+        steps: StepHook = no_steps,
         clock: Clock = time.time,
+        uptime: Uptime = uptime,
     ) -> Self:
         """Open a session of the database at `path`, making either where it does not exist, and recover it (CRA-2).
 
+        `path` is a file for SQLite, or `postgresql://user@host/database` (`?schema=` says where its tables stand).
         `summarise` writes the summaries; `count` gives a text's size in tokens; `steps` is called before each durable
-        step of a compaction; `clock` gives seconds since the epoch. Sessions are told apart by user, session and
-        branch. Raises `ForeignStoreError` where the file is something else.
+        step of a compaction; `clock` gives seconds since the epoch, for records; `uptime` is what lifetimes are
+        measured with. Sessions are told apart by user, session and branch; begin a branch with `fork`. Raises
+        `ForeignStoreError` where the file is something else.
         """
         return cls(
-            Path(path),
+            path,
             session=session,
             user=user,
             branch=branch,
@@ -99,13 +115,17 @@ class Transcript:
             count=count,
             steps=steps,
             clock=clock,
+            uptime=uptime,
         )
 
     def _start(self) -> None:
         user, name, branch = self._identity
-        self._ledger = Ledger(self._path)
+        self._ledger = open_ledger(self._path, scope=f"{user}\0{name}")
         self._session = Session(self._ledger, user=user, name=name, branch=branch)
         recover(self._ledger, self._session.id)
+        erasure.sweep(self._ledger)
+        self._copier = Copier(self._session, copies=self._settings.copies, steps=self._steps)
+        self._copier.start()
         self._compaction = Compaction(
             self._session,
             settings=self._settings,
@@ -113,6 +133,8 @@ class Transcript:
             count=self._count,
             steps=self._steps,
             clock=self._clock,
+            uptime=self._uptime,
+            copier=self._copier,
         )
 
     def __enter__(self) -> Self:
@@ -125,11 +147,12 @@ class Transcript:
 
     def close(self) -> None:
         """Let go of the database. May be called again."""
+        self._copier.close()
         self._ledger.close()
 
     def reopen(self) -> None:
         """Close, and open again from what is durable, as a new process would."""
-        self._ledger.close()
+        self.close()
         self._start()
 
     # -- the window --
@@ -149,16 +172,134 @@ class Transcript:
         (OUT-2).
         """
         outcome = self._compaction.run()
-        if outcome.kind is OutcomeKind.COMMITTED and self._session.compactions() % self._settings.audit_every == 0:
-            self.audit()
+        if outcome.kind is OutcomeKind.COMMITTED:
+            if self._session.compactions() % self._settings.audit_every == 0:
+                self.audit()
+            if self._settings.lifetime is not None:
+                self.expire()
+            note(self._session, now=self._clock())
+        erasure.sweep(self._ledger)
         return outcome
+
+    def clear(self) -> None:
+        """Empty the window; a compaction under way brings nothing back (CON-3). What was in it can still be asked
+        for."""
+        withdrawal.clear(self._session, clock=self._clock, uptime=self._uptime)
+        self._copies_outstanding()
+
+    def rewind(self, turn: str) -> None:
+        """Take back everything that came after this turn (CON-3); it is not found and not pointed at any more.
+
+        Raises `UnknownTurnError`; `MismatchError` or `StoreError` where an original that has to come back is damaged.
+        """
+        withdrawal.rewind(self._session, turn)
+        note(self._session, now=self._clock())
+
+    def fork(self, branch: str) -> "Transcript":
+        """Begin a branch from the present state and open it; this transcript stays where it is (ISO-1).
+
+        Raises `BranchExistsError`.
+        """
+        fork(self._session, branch)
+        return self._on(branch)
+
+    def _on(self, branch: str) -> "Transcript":
+        user, name, _ = self._identity
+        return Transcript(
+            self._path,
+            session=name,
+            user=user,
+            branch=branch,
+            settings=self._settings,
+            summarise=self._summarise,
+            count=self._count,
+            steps=self._steps,
+            clock=self._clock,
+            uptime=self._uptime,
+        )
+
+    def forget(self, turn: str) -> Outcome:
+        """Erase what a turn says: window, index, manifests, summaries, cold store, pointers, in every branch, and the
+        bytes in the database's files (ERA-1). Its id, key and epoch remain, and that and when it was erased.
+
+        The outcome is pending where another connection still reads from the log; then it is emptied by a later call.
+        """
+        outcome = erasure.forget(self._session, turn, clock=self._clock, uptime=self._uptime)
+        self._copies_outstanding()
+        swept = erasure.sweep(self._ledger)
+        note(self._session, now=self._clock())
+        if swept:
+            return outcome
+        return replace(
+            outcome, pending=True, reason="erased; another connection keeps the log from being emptied yet"
+        )
+
+    def _copies_outstanding(self) -> None:
+        """Make copies that are outstanding: here, or in the copier's thread where there is one."""
+        if self._copier.later:
+            self._copier.kick()
+        else:
+            self._copier.run()
+
+    # -- copies --
+
+    def hold_copies(self, held: bool) -> None:
+        """While held no copy lands: the cold store is being seen to. Compactions commit as pending (PTR-5)."""
+        self._copier.hold(held)
+
+    def settle(self) -> None:
+        """Lift the hold and make every outstanding copy now; what the store refuses stays pending and is told by
+        `ratios`."""
+        self._copier.settle()
+        note(self._session, now=self._clock())
+
+    def ratios(self) -> Ratios:
+        """Committed summaries, how many are pending, and how many unresolvable (PTR-5)."""
+        return ratios(self._session)
+
+    # -- audits and losses --
 
     def audit(self) -> bool | None:
         """Fetch a pinned fact of a replaced span verbatim (RET-2); none where nothing was replaced yet.
 
         Compactions run one by themselves every `Settings.audit_every`; `status` tells how the last one went.
         """
-        return audit(self._session, now=self._clock())
+        passed = audit(self._session, now=self._clock())
+        note(self._session, now=self._clock())
+        return passed
+
+    def audits(self) -> list[Audit]:
+        """Every audit of this branch, in order."""
+        return audits(self._session)
+
+    def repair(self) -> Status:
+        """Look again at what was found lost or damaged, after the store was seen to; what is right again ends the
+        degraded state (RET-3)."""
+        repair(self._session)
+        for span, passed, _, _ in last_audits(self._session):
+            if not passed:
+                audit_span(self._session, span, now=self._clock())
+        return self.status()
+
+    def override(self, reason: str) -> Outcome:
+        """Accept, on record, the losses that stop lossy eviction now; those that come later stop it again (RET-3)."""
+        if not reason.strip():
+            return Outcome(
+                kind=OutcomeKind.REFUSED, reason="an override says why the loss is accepted; give a reason"
+            )
+        self.status()  # what has got lost is accepted only if it is known
+        with self._ledger.transaction():
+            known = accepted(self._session)
+            new = [cause.key for cause in causes(self._session) if cause.stops and cause.key not in known]
+            self._ledger.many(
+                "INSERT INTO override (session, cause, reason, time) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                [(self._session.id, key, reason, self._clock()) for key in new],
+            )
+        if not new:
+            return Outcome(
+                kind=OutcomeKind.NOTHING, reason="nothing stops lossy eviction; there is no loss to accept"
+            )
+        return Outcome(kind=OutcomeKind.COMMITTED)
 
     def live(self) -> list[Item]:
         """What the model is to see now, in order."""
@@ -178,7 +319,7 @@ class Transcript:
                         )
                     )
                 else:
-                    covers = tuple(turn for _, turn, _ in self._session.under([one.carrier]))
+                    covers = tuple(turn for _, turn, _ in self._session.under(one.carrier))
                     items.append(
                         Item(
                             id=one.id,
@@ -186,6 +327,7 @@ class Transcript:
                             text=one.text,
                             covers=covers,
                             generation=one.generation,
+                            pending=is_pending(self._session, one.carrier),
                         )
                     )
         return items
@@ -202,13 +344,13 @@ class Transcript:
             if one.turn is None:
                 return [
                     Entry(literal=literal, source=turn, kind=kind, subject=subject, attribute=attribute)
-                    for literal, turn, kind, subject, attribute in self._ledger.all(
-                        "SELECT DISTINCT f.literal, t.id, f.kind, f.subject, f.attribute FROM carries k "
-                        "JOIN fact f ON f.id = k.fact "
-                        "JOIN carrier l ON l.top = k.summary JOIN carrier c ON c.leaf = l.id "
-                        "JOIN assertion a ON a.span = c.id AND a.fact = k.fact JOIN turn t ON t.carrier = c.id "
-                        "WHERE k.summary = ? AND k.speaker IN ('', t.speaker) ORDER BY c.position, f.id",
-                        (one.carrier,),
+                    for literal, turn, kind, subject, attribute, _, _ in self._ledger.all(
+                        "SELECT DISTINCT f.literal, t.id, f.kind, f.subject, f.attribute, t.carrier, f.id "  # noqa: S608
+                        f"FROM {UNDER} JOIN assertion a ON a.span = k.carrier "
+                        "JOIN carries e ON e.summary = x.carrier AND e.fact = a.fact JOIN fact f ON f.id = e.fact "
+                        "JOIN turn t ON t.carrier = a.span AND e.speaker IN ('', t.speaker) "
+                        "WHERE x.carrier = ? ORDER BY t.carrier, f.id",
+                        (self._session.id, one.carrier),
                     )
                 ]
             try:
@@ -232,7 +374,7 @@ class Transcript:
                 key=issued.address.key,
                 epoch=issued.address.epoch,
             )
-            for summary, turn, issued in cold.pointers(self._ledger, self._session.id)
+            for summary, turn, issued in pointers(self._session)
         ]
 
     def get(self, token: str) -> Answer:
@@ -241,10 +383,24 @@ class Transcript:
         Raises `MismatchError` where the bytes are not those that it names (EPO-3), `StoreError` where they are lost.
         """
         try:
-            return answers.resolve(self._session, token)
+            answer = answers.resolve(self._session, token)
         except MismatchError as error:
-            note_damage(self._session, epoch=error.epoch, message=str(error), now=self._clock())
+            self._damaged(error.epoch, error)
             raise
+        except StoreError as error:
+            address = unseal(token)
+            if address is not None:
+                self._damaged(address.epoch, error)
+            raise
+        if answer.kind is AnswerKind.FOUND:
+            address = unseal(token)
+            if address is not None:
+                self._used[address.epoch] = self._uptime()
+        return answer
+
+    def _damaged(self, epoch: int, error: Exception) -> None:
+        note_damage(self._session, epoch=epoch, message=str(error), now=self._clock())
+        note(self._session, now=self._clock())
 
     def reconstitute(self, subject: str, attribute: str, *, evidence: bool = False) -> Answer:
         """The value of a slot. With `evidence` an original answers, or none does (EVI-5).
@@ -260,12 +416,30 @@ class Transcript:
     def evict(self, token: str) -> Outcome:
         """Ask that an original be removed from the cold store. Refused where an assertion would come loose
         (ANC-1)."""
-        return eviction.evict(self._session, token)
+        outcome = eviction.evict(self._session, token)
+        note(self._session, now=self._clock())
+        return outcome
 
     def sweep(self, policy: Policy) -> list[Outcome]:
-        """Let a retention policy propose, and the gate decide on each proposal (ANC-2)."""
-        proposed: Sequence[str] = policy(eviction.candidates(self._session), self._clock())
-        return [self.evict(token) for token in proposed]
+        """Let a retention policy propose, and the gate and the horizon decide on each proposal (ANC-2, PTR-2)."""
+        now = self._uptime()
+        with self._ledger.transaction():
+            age = advance(self._ledger, now)
+        used = {epoch: age - (now[1] - at) for epoch, (boot, at) in self._used.items() if boot == now[0]}
+        known = {one.token: one for one in eviction.candidates(self._session, used)}
+        outcomes = [
+            eviction.expire(self._session, known[token], age=age, horizon=self._settings.horizon)
+            for token in policy(list(known.values()), age)
+            if token in known
+        ]
+        note(self._session, now=self._clock())
+        return outcomes
+
+    def expire(self) -> list[Outcome]:
+        """Let the lifetime of `Settings` propose what is past it. Compactions do this by themselves."""
+        if self._settings.lifetime is None:
+            return []
+        return self.sweep(lifetime(self._settings.lifetime))
 
     def tombstone(
         self,
@@ -296,4 +470,8 @@ class Transcript:
 
     def status(self) -> Status:
         """Lossless or degraded, why, and the counts (RET-5)."""
-        return status(self._session)
+        return status(self._session, now=self._clock())
+
+    def files(self) -> list[Path]:
+        """Every file that holds state of the store or lies beside it."""
+        return self._ledger.files()

@@ -2,16 +2,30 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TypeAlias
 
 CountTokens: TypeAlias = Callable[[str], int]
 """Size of a text in tokens."""
 
-Steps: TypeAlias = Callable[[str], None]
+StepHook: TypeAlias = Callable[[str], None]
 """Called with a step's name right before the step is made durable; whatever it raises stops the operation there."""
 
 Clock: TypeAlias = Callable[[], float]
-"""Seconds since the epoch."""
+"""Seconds since the epoch, by the clock on the wall: written into records for people to read, measured with never."""
+
+Uptime: TypeAlias = Callable[[], tuple[str, float]]
+"""A mark that is the same until the machine starts again, and seconds since some moment after that, which no setting
+of a clock can move: what lifetimes are measured with (RET-4)."""
+
+
+class Copies(StrEnum):
+    """When originals are copied to the cold store."""
+
+    BEFORE_COMMIT = "before-commit"
+    """A summary commits when the copies have landed."""
+    AFTER_COMMIT = "after-commit"
+    """A summary commits as `pending`; a thread copies, and the sources are held until it has (PTR-5)."""
 
 
 def four_characters(text: str) -> int:
@@ -57,6 +71,12 @@ class Settings:
     """Bound on a summary where no budget bounds it (PRO-4)."""
     audit_every: int = 50
     """Compactions from one audit to the next; at most 500 (RET-2)."""
+    horizon: float | None = None
+    """Seconds for which originals may be asked for after they left the window; none: until the session's end. No
+    policy has one removed before (PTR-2, EVI-3)."""
+    lifetime: float | None = None
+    """Seconds after which originals are proposed for removal; the gate and the horizon decide (ANC-2)."""
+    copies: Copies = Copies.BEFORE_COMMIT
 
     def __post_init__(self) -> None:
         """Say at once what cannot be meant."""
@@ -70,6 +90,10 @@ class Settings:
             raise ValueError(f"summary_limit is {self.summary_limit}; give a positive number of tokens")
         if not 1 <= self.audit_every <= 500:
             raise ValueError(f"audit_every is {self.audit_every}; give 1 to 500 compactions (RET-2)")
+        if self.horizon is not None and self.horizon < 0:
+            raise ValueError(f"horizon is {self.horizon}; give 0 or more seconds, or None for the session's end")
+        if self.lifetime is not None and self.lifetime < 0:
+            raise ValueError(f"lifetime is {self.lifetime}; give 0 or more seconds, or None for no lifetime")
 
     @property
     def high_water(self) -> int | None:
@@ -93,6 +117,13 @@ class Status:
     """Committed pointers whose bytes are missing or wrong; above 0 is a breach (PTR-5)."""
     evicted: int
     tombstones: int
+    erased: int = 0
+    since: float | None = None
+    """Degraded since when, in seconds since the epoch; none where lossless."""
+    stopped: bool = False
+    """Lossy eviction is stopped until the fault is repaired or a caller overrides it (RET-3)."""
+    overridden: tuple[str, ...] = ()
+    """Reasons that callers gave for accepting a loss."""
 
     def __str__(self) -> str:
         """One line: `lossless`, or `degraded: ` and why."""
@@ -106,10 +137,34 @@ class Candidate:
     token: str
     turn: str
     stored: float
-    """When it was copied there, in seconds since the epoch."""
+    """When it was copied there, in seconds of the store's own life, which no clock can move (RET-4)."""
+    used: float
+    """When it was last asked for, or else stored, likewise."""
     size: int
     """Bytes."""
 
 
 Policy: TypeAlias = Callable[[Sequence[Candidate], float], Sequence[str]]
-"""Proposes tokens for eviction, from what is stored and the time now. The gate decides (ANC-2)."""
+"""Proposes tokens for eviction, from what is stored and how old the store is now. The gate decides (ANC-2)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratios:
+    """Counts of summaries (PTR-5)."""
+
+    committed: int
+    pending: int
+    """Of these, with an original whose copy is outstanding."""
+    unresolvable: int
+    """Of these, with an original that cannot be had though nothing let it go: above 0 is a breach."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """One audit (RET-2)."""
+
+    compaction: int
+    """How many compactions had committed."""
+    turn: str | None
+    """The turn whose original was fetched; none where it was erased since."""
+    passed: bool

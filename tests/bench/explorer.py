@@ -1,7 +1,7 @@
-"""The explorer's speed, beside SPIN in the same run: `python tests/bench/explorer.py [--spans 6] [--no-spin]`.
+"""The explorer's speed, beside SPIN in the same run: `python tests/bench/explorer.py [--spans 6] [--no-peers]`.
 
 Not a test: nothing that is collected depends on time. It prints figures and the ratios that they are held to, and
-ends with 1 where one is not met. SPIN and a C compiler are needed for the comparison only.
+ends with 1 where one is not met. SPIN, rumur and a C compiler are needed for the comparisons only.
 Every process is a new one: start of the interpreter and reading of compiled code included.
 """
 
@@ -9,54 +9,44 @@ from __future__ import annotations
 
 import argparse
 import json
+import platform
 import re
-import resource
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
-from dataclasses import dataclass
 from pathlib import Path
 
+from measuring import Account, Run, run
 from promela import model
+
+from anchorhold_spec.machines import load
+from anchorhold_spec.publish import export_murphi
 
 STATES = {4: 136_801, 5: 1_364_551, 6: 11_617_681}
 ORBITS = {4: 1_111, 5: 2_311, 6: 3_586}
+ANCHORING = {"raws": 2, "summaries": 2, "assertions": 2, "facts": 1}
 COMMAND = (
     "from typer import Typer; from anchorhold.cli.explore import explore; a = Typer(); a.command()(explore); a()"
 )
 
 
-@dataclass(frozen=True)
-class Run:
-    """One process."""
-
-    output: str
-    wall: float
-    """Seconds."""
-    processor: float
-    """Seconds of all its threads together: what a busy machine changes less than `wall`."""
-    memory: float
-    """Most, in GB; of all processes so far."""
-
-
-def run(*command: str, cwd: Path | None = None) -> Run:
-    """Runs a process; raises where it fails."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    started = time.perf_counter()
-    output = subprocess.run(command, cwd=cwd, check=True, capture_output=True, text=True).stdout
-    wall = time.perf_counter() - started
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Run(output, wall, processor, after.ru_maxrss / 1e6)
-
-
-def explore(spans: int, *options: str) -> tuple[Run, dict]:
+def explore(machine: str, sizes: dict[str, int], *options: str) -> tuple[Run, dict]:
     """The command, as anybody would give it."""
-    size = f"spans={spans},keys=3,epochs=3"
-    done = run(sys.executable, "-c", COMMAND, "release-race", "--size", size, "--json", *options)
+    size = ",".join(f"{name}={count}" for name, count in sizes.items())
+    done = run(sys.executable, "-c", COMMAND, machine, "--size", size, "--json", *options)
     return done, json.loads(done.output)
+
+
+def warm(machine: str, sizes: dict[str, int]) -> tuple[Run, dict]:
+    """The second of two runs: what is compiled is cached."""
+    cold, _ = explore(machine, sizes)
+    print(f"      first full run, compiling what is not cached: {cold.wall:.1f} s")  # noqa: T201
+    return explore(machine, sizes)
+
+
+def rate(full: dict) -> float:
+    """Million distinct states a second."""
+    return full["states"] / full["seconds"] / 1e6
 
 
 def spin(spans: int) -> tuple[Run, int]:
@@ -73,54 +63,70 @@ def spin(spans: int) -> tuple[Run, int]:
     return done, int(float(found.group(1)))
 
 
-class Account:
-    """Prints figures and remembers whether all were met."""
+def rumur(machine: str, sizes: dict[str, int]) -> tuple[Run, int]:
+    """An independent checker's count, on the model that is exported for it; without the time of compiling it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        (path / "model.m").write_text(export_murphi(load(machine), sizes=sizes), encoding="utf-8")
+        options = ["--deadlock-detection", "off", "--symmetry-reduction", "off", "--color", "off"]
+        run("rumur", *options, "--output", "model.c", "model.m", cwd=path)
+        wide = ["-mcx16"] if platform.machine() == "x86_64" else []
+        run("gcc", "-std=c11", "-O2", "-w", *wide, "-o", "model", "model.c", "-lpthread", "-latomic", cwd=path)
+        done = run("./model", cwd=path)
+    found = re.search(r"([\d,]+) states, ", done.output)
+    assert found is not None, done.output
+    assert "No error found" in done.output
+    return done, int(found.group(1).replace(",", ""))
 
-    def __init__(self) -> None:
-        self.good = True
 
-    def hold(self, what: str, value: float, limit: float, *, least: bool = False, unit: str = "") -> None:
-        """One figure against its limit."""
-        met = value >= limit if least else value <= limit
-        self.good = self.good and met
-        sign = "≥" if least else "≤"
-        print(f"{'met ' if met else 'MISSED'}  {what}: {value:.3g}{unit} ({sign} {limit:g}{unit})")  # noqa: T201
+def release_race(account: Account, spans: int, *, peers: bool) -> None:
+    """The yardstick: with symmetry, without, and beside SPIN."""
+    sizes = {"spans": spans, "keys": 3, "epochs": 3}
+    cold, _ = explore("release-race", sizes, "--symmetry")
+    print(f"      first run with symmetry, compiling what is not cached: {cold.wall:.1f} s")  # noqa: T201
+    _, reduced = explore("release-race", sizes, "--symmetry")
+    account.equal("orbits", reduced["states"], ORBITS[spans])
+    account.hold("seconds for all orbits, compiled", reduced["seconds"], 1.0, unit=" s")
+    whole, full = warm("release-race", sizes)
+    account.equal("states", full["states"], STATES[spans])
+    account.hold("million distinct states a second, compiled", rate(full), 3.0, least=True)
+    account.hold("most memory", whole.memory, 1.5, unit=" GB")
+    if peers:
+        peer, states = spin(spans)
+        account.equal("states that SPIN finds", states, STATES[spans])
+        account.hold("whole process ÷ SPIN, wall", whole.wall / peer.wall, 0.3)
+        print(f"      whole process {whole.wall:.1f} s, SPIN {peer.wall:.1f} s")  # noqa: T201
+        # On a machine with other work this says more: two threads' time over SPIN's one.
+        print(f"      processor time {whole.processor:.1f} s, SPIN {peer.processor:.1f} s")  # noqa: T201
 
-    def equal(self, what: str, value: int, expected: int) -> None:
-        """One count against what is known."""
-        self.good = self.good and value == expected
-        print(f"{'met ' if value == expected else 'MISSED'}  {what}: {value:,} (exactly {expected:,})")  # noqa: T201
+
+def anchoring(account: Account, *, peers: bool) -> None:
+    """Another machine, so that no speed is had for one alone; its count is confirmed by rumur."""
+    whole, full = warm("anchoring", ANCHORING)
+    print(f"      anchoring at {ANCHORING}: {full['states']:,} states, {full['transitions']:,} transitions")  # noqa: T201
+    account.hold("states of anchoring", full["states"], 1e6, least=True)
+    account.hold("million distinct states a second of anchoring, compiled", rate(full), 2.0, least=True)
+    print(f"      whole process {whole.wall:.1f} s, processor time {whole.processor:.1f} s")  # noqa: T201
+    if peers:
+        peer, states = rumur("anchoring", ANCHORING)
+        account.equal("states of anchoring", full["states"], states)
+        print(f"      rumur {peer.wall:.1f} s, processor time {peer.processor:.1f} s")  # noqa: T201
 
 
 def main() -> int:
     """Exit status: 0 all met, 1 not."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--spans", type=int, choices=sorted(STATES), default=6)
-    parser.add_argument("--no-spin", action="store_true")
+    parser.add_argument("--no-peers", action="store_true", help="neither SPIN nor rumur")
     chosen = parser.parse_args()
-    account = Account()
-    cold, _ = explore(chosen.spans, "--symmetry")
-    print(f"      first run with symmetry, compiling what is not cached: {cold.wall:.1f} s")  # noqa: T201
-    _, reduced = explore(chosen.spans, "--symmetry")
-    account.equal("orbits", reduced["states"], ORBITS[chosen.spans])
-    account.hold("seconds for all orbits, compiled", reduced["seconds"], 1.0, unit=" s")
-    cold, _ = explore(chosen.spans)
-    print(f"      first full run, compiling what is not cached: {cold.wall:.1f} s")  # noqa: T201
-    whole, full = explore(chosen.spans)
-    account.equal("states", full["states"], STATES[chosen.spans])
-    rate = full["states"] / full["seconds"] / 1e6
-    account.hold("million distinct states a second, compiled", rate, 3.0, least=True)
-    account.hold("most memory", whole.memory, 1.5, unit=" GB")
-    if not chosen.no_spin:
-        if shutil.which("spin") is None or shutil.which("gcc") is None:
-            print("SPIN or gcc is not installed: no comparison (--no-spin leaves it out)")  # noqa: T201
+    if not chosen.no_peers:
+        missing = [name for name in ("spin", "rumur", "gcc") if shutil.which(name) is None]
+        if missing:
+            print(f"not installed: {', '.join(missing)}; --no-peers leaves the comparisons out")  # noqa: T201
             return 1
-        peer, states = spin(chosen.spans)
-        account.equal("states that SPIN finds", states, STATES[chosen.spans])
-        account.hold("whole process ÷ SPIN, wall", whole.wall / peer.wall, 0.3)
-        print(f"      whole process {whole.wall:.1f} s, SPIN {peer.wall:.1f} s")  # noqa: T201
-        # On a machine with other work this says more: two threads' time over SPIN's one.
-        print(f"      processor time {whole.processor:.1f} s, SPIN {peer.processor:.1f} s")  # noqa: T201
+    account = Account()
+    release_race(account, chosen.spans, peers=not chosen.no_peers)
+    anchoring(account, peers=not chosen.no_peers)
     return 0 if account.good else 1
 
 

@@ -12,8 +12,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2] / "conformance" / "anchorhold" / "adapters"))
 
 from anchorhold_sdk import (
+    Advance,
     Answer,
     AnswerKind,
+    Audit,
     CarrierKind,
     Description,
     Entry,
@@ -23,6 +25,7 @@ from anchorhold_sdk import (
     Outcome,
     OutcomeKind,
     Pointer,
+    Ratios,
     Shown,
     Tombstone,
     serve,
@@ -45,7 +48,7 @@ class Adapter:
     async def open(self, settings, summarise):
         await asyncio.sleep(0)
         self.summarise, self.window, self.store, self.armed = summarise, [], {}, None
-        self.turns, self.tombs, self.clock = {}, [], 0.0
+        self.turns, self.tombs, self.passed = {}, [], 0.0
         self.settings = settings
         return dataclasses.replace(settings, horizon=None)
 
@@ -129,7 +132,7 @@ class Adapter:
         return Outcome(kind=OutcomeKind.REFUSED, reason="gate", facts=("a fact",))
 
     def expire(self, seconds):
-        self.clock += seconds
+        self.passed += seconds
 
     def reopen(self):
         self.window = list(self.window)
@@ -140,7 +143,8 @@ class Adapter:
     def corrupt(self, token):
         return token.partition("/")[0] in self.store
 
-    def switch(self, session, user):
+    def switch(self, session, user, branch="main"):
+        self.done = [("switch", branch)]
         if session == "bad":
             raise asyncio.CancelledError
         if session == "raises":
@@ -150,6 +154,55 @@ class Adapter:
 
     def status(self):
         return "degraded: tests"
+
+    def clear(self):
+        self.done.append(("clear",))
+
+    def rewind(self, turn):
+        self.done.append(("rewind", turn))
+
+    async def fork(self, branch):
+        self.done.append(("fork", branch))
+
+    def forget(self, turn):
+        return Outcome(kind=OutcomeKind.REFUSED, reason=f"forget {turn}")
+
+    def files(self):
+        return ["/var/lib/tests/ledger.db"]
+
+    def hold_copies(self, held):
+        self.done.append(("hold_copies", held))
+
+    def settle(self):
+        self.done.append(("settle",))
+
+    def ratios(self):
+        return Ratios(committed=3, pending=1, unresolvable=0)
+
+    def clock(self, shift):
+        self.done.append(("clock", shift))
+
+    def lose_power(self):
+        self.done.append(("lose_power",))
+
+    def fail_store(self, point, fault):
+        self.done.append(("fail_store", point, fault))
+
+    def audits(self):
+        return [Audit(compaction=1, turn="t1", passed=True), Audit(compaction=2, passed=False)]
+
+    def override(self, reason):
+        return Outcome(kind=OutcomeKind.COMMITTED, reason=repr([*self.done, reason]))
+
+    def begin(self, worker, op, arguments):
+        self.begun = (worker, op, dict(arguments))
+
+    def advance(self, worker):
+        if worker == "w":
+            return Advance(done=False, at=repr(self.begun))
+        if worker == "asks":
+            return Advance(done=True, answer=Answer(kind=AnswerKind.FOUND, text="x"))
+        return Advance(done=True, outcome=Outcome(kind=OutcomeKind.NOTHING))
 
 
 if __name__ == "__main__":

@@ -37,12 +37,13 @@ def checked(
 def test_a_compactor_that_keeps_every_original_breaks_no_rule_of_anchoring(tmp_path: Path) -> None:
     result = checked("Archive", tmp_path).result
 
-    assert result.failures == ()
+    families = {failure.rule.partition("-")[0] for failure in result.failures}
+    assert not families & {"ANC", "MAN", "PTR", "EPO", "CRA"}
     assert {rule: result.rules[rule].verdict for rule in ("ANC-1", "MAN-1", "PTR-1", "PTR-3")} == dict.fromkeys(
         ("ANC-1", "MAN-1", "PTR-1", "PTR-3"), VerdictKind.PASS
     )
     assert result.rules["MAN-6"].verdict is VerdictKind.VACUOUS
-    assert list(tmp_path.iterdir()) == []
+    assert {path.stem for path in tmp_path.iterdir()} == {failure.rule for failure in result.failures}
 
 
 def test_a_lost_original_is_caught_and_its_history_breaks_the_rule_again(tmp_path: Path) -> None:

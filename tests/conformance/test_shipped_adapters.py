@@ -210,7 +210,10 @@ def test_calls_results_and_bytes_become_messages_of_their_kind(compactor: WireCo
 
     items = {item.turn: item for item in compactor.live() if item.kind is CarrierKind.RAW}
 
-    assert (items["call"].text, items["call"].speaker) == ("Building.", "assistant")
+    assert ((items["call"].text or "").split("\n"), items["call"].speaker) == (
+        ["Building.", '{"command": "make"}'],
+        "assistant",
+    )
     assert (items["result"].text, items["result"].speaker) == ("exit status 2", "tool")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import string
+import threading
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -90,6 +91,7 @@ def connection(script: list[bytes]) -> tuple[Connection, Scripted]:
     made = Connection.__new__(Connection)
     program = Scripted(script)
     made.name, made._limits, made._asked, made.usable = "fuzzed", Limits(), 0, True
+    made._outstanding, made._turn, made._reading = {}, threading.Condition(), False
     made._program = program  # type: ignore[assignment]
     made.description = Description(name="f", version="0", operations=frozenset(OPERATIONS))
     return made, program

@@ -8,13 +8,25 @@ import sys
 from pathlib import Path
 
 import jsonschema
+import msgspec
 import pytest
 
 from anchorhold import compactor as suite
 from anchorhold.adapters import anchorhold_sdk as sdk
-from anchorhold.compactor import Mechanism, OperationError, Reply, Settings, Shown, SummariserError
+from anchorhold.compactor import (
+    Advance,
+    Audit,
+    Mechanism,
+    OperationError,
+    Ratios,
+    Reply,
+    Settings,
+    Shown,
+    SummariserError,
+)
 from anchorhold.load import Loaded, load
 from anchorhold.wire import messages
+from anchorhold.wire.operations import Operations
 from anchorhold.wire.process import Limits, Program
 from anchorhold_spec.vocabulary import (
     Answer,
@@ -108,12 +120,51 @@ def walk(loaded: Loaded, model: Model) -> None:
     assert compactor.corrupt("zz") is False
     compactor.switch("b", "v")
     assert compactor.status() == "degraded: tests"
+    walk_more(compactor)
     compactor.append(Turn(id="t5", speaker="user", text="x"))
     compactor.crash("staged")
     with pytest.raises(OperationError, match="crashed") as caught:
         compactor.compact()
     assert caught.value.definite is False
     compactor.close()
+
+
+def walk_more(compactor: Operations) -> None:
+    """The operations by which faults, branches and workers are driven."""
+    compactor.switch("b", "v", "side")
+    compactor.clear()
+    compactor.rewind("t2")
+    compactor.fork("twig")
+    compactor.hold_copies(True)
+    compactor.settle()
+    compactor.clock(-7.5)
+    compactor.lose_power()
+    compactor.fail_store("staged", "short")
+    assert compactor.override("so be it").reason == repr(
+        [
+            ("switch", "side"),
+            ("clear",),
+            ("rewind", "t2"),
+            ("fork", "twig"),
+            ("hold_copies", True),
+            ("settle",),
+            ("clock", -7.5),
+            ("lose_power",),
+            ("fail_store", "staged", "short"),
+            "so be it",
+        ]
+    )
+    assert compactor.forget("t1") == Outcome(kind=OutcomeKind.REFUSED, reason="forget t1")
+    assert compactor.files() == ("/var/lib/tests/ledger.db",)
+    assert compactor.ratios() == Ratios(committed=3, pending=1, unresolvable=0)
+    assert compactor.audits() == (
+        Audit(compaction=1, turn="t1", passed=True),
+        Audit(compaction=2, turn=None, passed=False),
+    )
+    compactor.begin("w", "evict", {"token": "s0/t1"})
+    assert compactor.advance("w") == Advance(done=False, at=repr(("w", "evict", {"token": "s0/t1"})))
+    assert compactor.advance("v") == Advance(done=True, outcome=Outcome(kind=OutcomeKind.NOTHING))
+    assert compactor.advance("asks") == Advance(done=True, answer=Answer(kind=AnswerKind.FOUND, text="x"))
 
 
 def test_every_operation_comes_through_the_wire_unchanged() -> None:
@@ -276,7 +327,9 @@ def test_the_sdk_has_the_same_words_as_the_suite(theirs: type[enum.Enum]) -> Non
 def test_the_sdk_has_the_same_operations_params_and_codes_as_the_suite() -> None:
     assert sdk.OPERATIONS == messages.OPERATIONS
     for operation in sdk.OPTIONAL:
-        assert sdk.PARAMETERS.get(operation, ()) == messages.METHODS[operation].params.__struct_fields__
+        # What has a default is handed over only where it differs from that: the branch of a `switch`.
+        fields = msgspec.structs.fields(messages.METHODS[operation].params)
+        assert sdk.PARAMETERS.get(operation, ()) == tuple(f.name for f in fields if f.required)
     codes = [name for name, value in vars(messages).items() if name.isupper() and isinstance(value, int)]
     assert len(codes) == 9
     for code in codes:

@@ -46,14 +46,54 @@ MUTANTS = {
     "PTR-2: the commit alone releases": Mutant("release_agrees", "return committed and landed", "return committed"),
     "PTR-2: the copy alone releases": Mutant("release_agrees", "return committed and landed", "return landed"),
     "PTR-1: a pointer to nothing": Mutant(
-        "reclamation_agrees",
-        "return source.removed or (source.pointed and source.landed)",
+        "provenance_agrees",
+        "return source.removed or (source.pointed and (source.landed or source.held))",
         "return source.removed or source.pointed",
     ),
     "EVI-1: a copy that nothing leads to": Mutant(
-        "reclamation_agrees",
+        "provenance_agrees",
+        "return source.removed or (source.pointed and (source.landed or source.held))",
+        "return source.removed or source.landed or source.held",
+    ),
+    "PTR-1: nothing may be pending": Mutant(
+        "provenance_agrees",
+        "return source.removed or (source.pointed and (source.landed or source.held))",
         "return source.removed or (source.pointed and source.landed)",
-        "return source.removed or source.landed",
+    ),
+    "EVI-1: a pointer is enough": Mutant(
+        "reclamation_agrees",
+        "return kind is EvidentialClass.NARRATIVE or (pointed and lasts and omissions_named)",
+        "return kind is EvidentialClass.NARRATIVE or (pointed and omissions_named)",
+    ),
+    "EVI-1: what acts on the world counts as narrative": Mutant(
+        "reclamation_agrees",
+        "return kind is EvidentialClass.NARRATIVE or (pointed",
+        "return kind is not EvidentialClass.STRUCTURED or (pointed",
+    ),
+    "EVI-2: omissions need no name": Mutant(
+        "reclamation_agrees",
+        "return kind is EvidentialClass.NARRATIVE or (pointed and lasts and omissions_named)",
+        "return kind is EvidentialClass.NARRATIVE or (pointed and lasts)",
+    ),
+    "PTR-2: the session's end is no horizon": Mutant(
+        "expiry_agrees",
+        "return horizon is not None and age >= horizon",
+        "return horizon is None or age >= horizon",
+    ),
+    "RET-3: nothing is stopped": Mutant(
+        "stopping_agrees",
+        "return tuple(cause for cause in causes if cause not in accepted)",
+        "return ()",
+    ),
+    "RET-3: an override counts for nothing": Mutant(
+        "stopping_agrees",
+        "return tuple(cause for cause in causes if cause not in accepted)",
+        "return causes",
+    ),
+    "PTR-5: an outstanding copy is returned": Mutant(
+        "copies_agree",
+        "if copy is Copy.OUTSTANDING:\n        return AnswerKind.PENDING",
+        "if copy is Copy.OUTSTANDING:\n        return AnswerKind.FOUND",
     ),
     "PTR-6: what is staged is returned": Mutant(
         "resolution_agrees",

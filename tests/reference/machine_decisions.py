@@ -6,7 +6,7 @@ plain values first: whoever executes symbolically branches there, and the interp
 
 from collections.abc import Mapping
 
-from anchorhold_reference.decide import Holding
+from anchorhold_reference.decide import Copy, EvidentialClass, Holding
 from anchorhold_spec.machines import load
 from anchorhold_spec.run import UNDEFINED, Instance, Interpreter, NotEnabled, State, Step, instances
 
@@ -56,7 +56,12 @@ class Machine:
 
 ANCHORING = Machine("anchoring", {"raws": 1, "summaries": 2, "assertions": 1, "facts": 1})
 RELEASE_RACE = Machine("release-race", {"spans": 1, "keys": 1, "epochs": 1})
-EVIDENCE = Machine("evidence", {"spans": 1}, {"class_of": (1,), "labelled_narrative": (0,)})
+EVIDENCE = {
+    kind: Machine("evidence", {"spans": 1}, {"class_of": (i,), "labelled_narrative": (0,)})
+    for i, kind in enumerate(EvidentialClass)
+}
+ASYNCHRONOUS = Machine("asynchronous-copy", {"spans": 1, "numbers": 1})
+INDEX = Machine("index", {"spans": 1, "keys": 1, "texts": 1, "counts": 2})
 ANCHORED_RELEASE = Machine("anchored-release", {"spans": 1, "summaries": 1, "keys": 1, "epochs": 1})
 POINTERS = Machine("pointer-before-commit", {"spans": 1, "keys": 1, "epochs": 1})
 
@@ -116,12 +121,85 @@ def source_may_be_released(*, committed: bool, landed: bool) -> bool:
     return RELEASE_RACE.allows({"phase_of": {(0,): phase}, "cold": {(0,): plain(landed)}}, "release", 0)
 
 
-def span_may_be_reclaimed(*, pointed: bool, landed: bool) -> bool:
-    """evidence, `clear`, of structured content: the summary may take the span's place."""
-    durable = EVIDENCE.value("pointer", "durable") if pointed else EVIDENCE.value("pointer", "written")
-    kept = EVIDENCE.value("original", "kept") if landed else EVIDENCE.value("original", "missing")
-    return EVIDENCE.allows(
-        {"pointer_of": {(0,): durable}, "original_of": {(0,): kept}, "omissions_named": {(0,): 1}}, "clear", 0
+def span_may_be_reclaimed(kind: EvidentialClass, *, pointed: bool, lasts: bool, omissions_named: bool) -> bool:
+    """evidence, `clear`: the summary may take the span's place."""
+    machine = EVIDENCE[kind]
+    durable = machine.value("pointer", "durable") if pointed else machine.value("pointer", "written")
+    kept = machine.value("original", "kept") if lasts else machine.value("original", "expiring")
+    return machine.allows(
+        {
+            "pointer_of": {(0,): durable},
+            "original_of": {(0,): kept},
+            "omissions_named": {(0,): plain(omissions_named)},
+        },
+        "clear",
+        0,
+    )
+
+
+def pending_summary_may_commit(*, pointed: bool) -> bool:
+    """asynchronous-copy, `commit`: the copy is outstanding, and the source held."""
+    return ASYNCHRONOUS.allows(
+        {
+            "phase_of": {(0,): ASYNCHRONOUS.value("phase", "staged")},
+            "pointer": {(0,): 0 if pointed else UNDEFINED},
+            "issued": {(0,): plain(pointed)},
+            "queued": {(0,): 1},
+        },
+        "commit",
+        0,
+    )
+
+
+def copy_is_returned(copy: Copy) -> bool:
+    """asynchronous-copy, `resolve a copy`, of a committed summary."""
+    marks = {Copy.OUTSTANDING: "pending", Copy.LANDED: "landed", Copy.UNRESOLVABLE: "unresolvable"}
+    return ASYNCHRONOUS.allows(
+        {
+            "phase_of": {(0,): ASYNCHRONOUS.value("phase", "committed")},
+            "mark_of": {(0,): ASYNCHRONOUS.value("mark", marks[copy])},
+            "pointer": {(0,): 0},
+            "issued": {(0,): 1},
+            "cold": {(0,): 0 if copy is Copy.LANDED else UNDEFINED},
+        },
+        "resolve a copy",
+        0,
+        0,
+        0,
+    )
+
+
+def original_may_be_reaped(*, horizon_over: bool) -> bool:
+    """anchored-release, `mark`: the store's reaper may choose an original that a live summary carries."""
+    return ANCHORED_RELEASE.allows(
+        {
+            "source_of": {(0,): ANCHORED_RELEASE.value("source", "gone")},
+            "phase_of": {(0,): ANCHORED_RELEASE.value("phase", "live")},
+            "carries": {(0, 0): 1},
+            "covers": {(0, 0): 1},
+            "slot": {(0,): 0},
+            "epoch_of": {(0,): 1},
+            "pointer_key": {(0,): 0},
+            "pointer_epoch": {(0,): 1},
+            "horizon_over": {(0,): plain(horizon_over)},
+        },
+        "mark",
+        0,
+    )
+
+
+def span_may_leave_the_window(*, degraded: bool, accepted: bool) -> bool:
+    """index, `evict`."""
+    return INDEX.allows(
+        {
+            "status_of": {(): INDEX.value("status", "degraded" if degraded else "lossless")},
+            "loss_accepted": {(): plain(accepted)},
+        },
+        "evict",
+        0,
+        0,
+        0,
+        1,
     )
 
 

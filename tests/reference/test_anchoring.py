@@ -3,6 +3,7 @@ import threading
 import pytest
 from transcripts import fill, port, token_of, turn
 
+from anchorhold_reference import Settings
 from anchorhold_reference.policies import lifetime, size_cap
 from anchorhold_spec.vocabulary import AnswerKind, OutcomeKind
 
@@ -67,12 +68,12 @@ def test_anc_1_the_same_fact_said_by_another_turn_does_not_anchor_this_assertion
 
 @pytest.mark.parametrize("policy", [lifetime(0), size_cap(0)])
 def test_anc_2_a_policy_only_proposes_and_the_refusal_names_the_facts(make, script, policy):
-    now = [1000.0]
-    transcript = make(clock=lambda: now[0])
+    age = [1000.0]
+    transcript = make(uptime=lambda: ("boot", age[0]), settings=Settings(keep=2, horizon=5))
     script.say(port(2))
     fill(transcript, 1, 5)
     transcript.compact()
-    now[0] += 10
+    age[0] += 10
     outcomes = transcript.sweep(policy)
 
     assert [o.kind for o in outcomes] == [OutcomeKind.REFUSED, OutcomeKind.COMMITTED, OutcomeKind.REFUSED]
@@ -80,8 +81,7 @@ def test_anc_2_a_policy_only_proposes_and_the_refusal_names_the_facts(make, scri
 
 
 def test_anc_2_a_policy_proposes_no_more_than_it_wants_gone(make, script):
-    now = [1000.0]
-    transcript = make(clock=lambda: now[0])
+    transcript = make(settings=Settings(keep=2, horizon=0))
     fill(transcript, 1, 5)
     transcript.compact()
 
@@ -187,30 +187,18 @@ def test_anc_4_a_replaced_summary_no_longer_anchors(make, script):
     assert transcript.evict(token_of(transcript, "t1")).kind is OutcomeKind.REFUSED
 
 
-def rows(path):
-    import sqlite3
-
-    connection = sqlite3.connect(path)
-    names = [
-        n for (n,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name != 'counter'")
-    ]
-    state = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in names if "sqlite" not in name}
-    connection.close()
-    return state
-
-
-def test_anc_5_a_refused_eviction_leaves_no_trace(make, tmp_path):
+def test_anc_5_a_refused_eviction_leaves_no_trace(make, behind):
     transcript = make()
     fill(transcript, 1, 5)
     transcript.compact()
-    before = rows(tmp_path / "ledger.db")
+    before = behind.state()
     transcript.evict(token_of(transcript, "t1"))
 
-    assert rows(tmp_path / "ledger.db") == before
+    assert behind.state() == before
 
 
 @pytest.mark.parametrize("step", ["stage", "copy", "point", "commit"])
-def test_anc_5_a_store_that_fails_at_any_step_leaves_no_carrier_and_no_pointer(make, tmp_path, step):
+def test_anc_5_a_store_that_fails_at_any_step_leaves_no_carrier_and_no_pointer(make, behind, step):
     failing = True
 
     def steps(name):
@@ -219,9 +207,9 @@ def test_anc_5_a_store_that_fails_at_any_step_leaves_no_carrier_and_no_pointer(m
 
     transcript = make(steps=steps)
     fill(transcript, 1, 6)
-    before = rows(tmp_path / "ledger.db")
+    before = behind.state()
     outcome = transcript.compact()
-    after = rows(tmp_path / "ledger.db")
+    after = behind.state()
 
     assert outcome.kind is OutcomeKind.FAILED
     assert "disk full" in outcome.reason

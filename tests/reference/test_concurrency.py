@@ -4,6 +4,7 @@ import pytest
 from transcripts import fill, port
 
 from anchorhold_reference import Reply, Settings
+from anchorhold_reference.recovery import recover
 from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, OutcomeKind, Turn
 
 
@@ -102,10 +103,27 @@ def test_con_2_one_transcript_has_one_compaction_at_a_time(make, script):
     assert [o.kind for o in inner] == [OutcomeKind.REFUSED]
 
 
-def test_con_2_a_compaction_that_another_opening_undid_changes_nothing_and_says_so(make):
+@pytest.mark.parametrize("step", ["copy", "point", "commit", "release"])
+def test_cra_2_opening_the_session_leaves_the_compaction_of_somebody_alive_alone(make, step):
+    def steps(name):
+        if name == step:
+            make()
+
+    transcript = make(steps=steps)
+    fill(transcript, 1, 8)
+
+    assert transcript.compact().kind is OutcomeKind.COMMITTED
+    assert len(transcript.pointers()) == 6
+
+
+def test_con_2_a_compaction_that_a_recovery_undid_changes_nothing_and_says_so(make, monkeypatch):
+    """An opening that is taken for dead: its lock was lost, as by a network file system."""
+
     def steps(name):
         if name == "commit":
-            make()  # opening recovers the session
+            other = make()
+            monkeypatch.setattr(other._ledger, "alive", lambda _opening: False)
+            recover(other._ledger, other._session.id)
 
     transcript = make(steps=steps)
     fill(transcript, 1, 8)

@@ -14,7 +14,17 @@ from decision_mutants import MUTANTS, mutated
 
 import anchorhold_reference
 
-CONTRACTS = ("eviction_agrees", "replacement_agrees", "release_agrees", "reclamation_agrees", "resolution_agrees")
+CONTRACTS = (
+    "eviction_agrees",
+    "replacement_agrees",
+    "release_agrees",
+    "provenance_agrees",
+    "reclamation_agrees",
+    "expiry_agrees",
+    "stopping_agrees",
+    "copies_agree",
+    "resolution_agrees",
+)
 HERE = Path(decision_contracts.__file__).parent
 
 

@@ -13,7 +13,11 @@ PROPERTIES = {
     "eviction_agrees": (BOTH, BOTH, BOTH, BOTH),
     "replacement_agrees": (BOTH, BOTH, BOTH),
     "release_agrees": (BOTH, BOTH),
-    "reclamation_agrees": (BOTH, BOTH, BOTH),
+    "provenance_agrees": (BOTH, BOTH, BOTH, BOTH),
+    "reclamation_agrees": (st.integers(0, len(contracts.CLASSES) - 1), BOTH, BOTH, BOTH),
+    "expiry_agrees": (st.integers(0, 3), st.integers(0, 3), BOTH),
+    "stopping_agrees": (BOTH, BOTH),
+    "copies_agree": (st.integers(0, 2),),
     "resolution_agrees": (st.integers(0, len(contracts.HOLDINGS) - 1),),
 }
 
@@ -52,7 +56,9 @@ def test_a_wrong_decision_is_found(name, backend, monkeypatch):
     changed = wrong(name)
     monkeypatch.setattr(contracts, "decide", changed)
     monkeypatch.setattr(contracts, "HOLDINGS", (None, *changed.Holding))
-    monkeypatch.setattr(contracts.machines, "Holding", changed.Holding)
+    monkeypatch.setattr(contracts, "CLASSES", tuple(changed.EvidentialClass))
+    for enumeration in ("Holding", "Copy"):
+        monkeypatch.setattr(contracts.machines, enumeration, getattr(changed, enumeration))
 
     with pytest.raises(AssertionError):
         hold(MUTANTS[name].contract, backend)

@@ -1,36 +1,32 @@
 import sqlite3
 
 import pytest
+from ledgers import only_sqlite
 from transcripts import fill, port, token_of
 
 from anchorhold_reference import ClosedError, ForeignStoreError, Settings, UnknownCarrierError
 from anchorhold_spec.vocabulary import OutcomeKind
 
 
-def test_ret_2_compactions_audit_by_themselves_and_the_status_tells(make, tmp_path):
+def test_ret_2_compactions_audit_by_themselves_and_the_status_tells(make, behind):
     transcript = make(settings=Settings(keep=1, audit_every=2))
     for start in (1, 4, 7, 10):
         fill(transcript, start, start + 2)
         assert transcript.compact().kind is OutcomeKind.COMMITTED
-    connection = sqlite3.connect(tmp_path / "ledger.db")
-    audits = connection.execute("SELECT compaction, passed FROM audit ORDER BY id").fetchall()
-    connection.close()
+    audits = behind.query("SELECT compaction, passed FROM audit ORDER BY id")
 
     assert audits == [(2, 1), (4, 1)]
     assert transcript.status().lossless
 
 
-def test_ret_1_a_failed_audit_makes_it_degraded(make, tmp_path):
+def test_ret_1_a_failed_audit_makes_it_degraded(make, behind):
     transcript = make()
     fill(transcript, 1, 6)
     assert transcript.audit() is None
     transcript.compact()
     assert transcript.audit() is True
-    connection = sqlite3.connect(tmp_path / "ledger.db")
-    connection.execute("DROP TRIGGER cold_is_immutable")
-    connection.execute("UPDATE cold SET payload = x'00'")
-    connection.commit()
-    connection.close()
+    behind.unlock()
+    behind.query("UPDATE cold SET payload = ?", (b"\0",))
 
     assert transcript.audit() is False
     assert "audit failed" in str(transcript.status())
@@ -67,6 +63,7 @@ def test_settings_that_cannot_be_meant_are_refused_at_once(wrong):
         Settings(**wrong)
 
 
+@only_sqlite
 def test_a_file_of_something_else_is_not_touched(make, tmp_path):
     other = tmp_path / "other.db"
     connection = sqlite3.connect(other)
@@ -82,6 +79,7 @@ def test_a_file_of_something_else_is_not_touched(make, tmp_path):
     assert text.read_text().startswith("not a database")
 
 
+@only_sqlite
 def test_a_layout_of_another_version_is_not_touched(make, tmp_path):
     transcript = make()
     transcript._ledger.run("PRAGMA user_version=99")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ledgers import Behind
 
 from anchorhold_reference import Reply, Request, Settings, Transcript
 from anchorhold_spec.vocabulary import Turn
@@ -52,14 +53,14 @@ def script() -> Script:
 
 
 @pytest.fixture
-def make(tmp_path: Path, script: Script) -> Iterator[Callable[..., Transcript]]:
-    """Opens transcripts on one database, and closes them."""
+def make(behind: Behind, script: Script) -> Iterator[Callable[..., Transcript]]:
+    """Opens transcripts on one database, of each kind in turn, and closes them."""
     opened: list[Transcript] = []
 
     def open_(**options: Any) -> Transcript:
         options.setdefault("settings", Settings(keep=2))
         options.setdefault("summarise", script)
-        transcript = Transcript.open(options.pop("path", tmp_path / "ledger.db"), **options)
+        transcript = Transcript.open(options.pop("path", behind.where), **options)
         opened.append(transcript)
         return transcript
 

@@ -14,6 +14,9 @@ from anchorhold_spec.run.stateful import RuleBroken, state_machine_for
 
 Mutation = Callable[[Machine], Machine]
 
+RUNS = 500
+"""Runs in which each mutation has to be met. `python tests/spec/meeting.py` measures how often they meet it."""
+
 
 def without_guard(action: str, guard: str) -> Mutation:
     """The guard is left out."""
@@ -77,7 +80,7 @@ def assert_refuted_by_hypothesis(
 ) -> None:
     """A random walk meets a broken rule."""
     with pytest.raises(RuleBroken, match="is broken"):
-        drive(mutation(machine), examples=400, sizes=sizes)
+        drive(mutation(machine), runs=RUNS, sizes=sizes)
 
 
 def broken_rules(machine: Machine, **switches: str) -> set[str]:
@@ -99,16 +102,20 @@ def breaks(machine: Machine, name: str, *, sizes: Mapping[str, int], **switches:
     return found.violation is not None
 
 
-def drive(machine: Machine, *, examples: int, sizes: Mapping[str, int] | None = None) -> None:
-    """Random walks of up to forty steps."""
-    quiet = settings(
-        max_examples=examples,
-        stateful_step_count=40,
+def drive(machine: Machine, *, runs: int, sizes: Mapping[str, int] | None = None) -> None:
+    """Random runs of several walks each."""
+    run_state_machine_as_test(state_machine_for(machine, sizes), settings=quiet(runs))
+
+
+def quiet(runs: int, *, derandomize: bool = True) -> settings:
+    """So many runs, the same ones each time, and no search for shorter ones."""
+    return settings(
+        max_examples=runs,
+        stateful_step_count=60,
         deadline=None,
         database=None,
-        derandomize=True,
+        derandomize=derandomize,
         report_multiple_bugs=False,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    run_state_machine_as_test(state_machine_for(machine, sizes), settings=quiet)

@@ -26,13 +26,6 @@ MUTATIONS = {
     "ANC-5: crash and find half a summary": without_update("crash", "shown"),
     "REC-1: return any carrier": without_guard("reconstitute", "carries it"),
 }
-DEEP = {
-    "MAN-1: commit whatever the summariser left out",
-    "MAN-3: replace a span that was not read",
-    "MAN-4: supersede by what was never said",
-    "ANC-5: refuse and forget to clean up",
-}
-"""Too many steps away for a random walk to be sure to meet it."""
 SMALLEST = {"raws": 1, "summaries": 1, "assertions": 1, "facts": 1}
 DESIGNS = {
     "a commit does not account for what it replaces": ({"gate": "off"}, "MAN-1"),
@@ -59,14 +52,13 @@ def test_a_mutation_is_refuted_by_explore(mutation):
     assert_refuted_by_explore(MACHINE, MUTATIONS[mutation])
 
 
-@pytest.mark.parametrize("mutation", [each for each in MUTATIONS if each not in DEEP])
-@pytest.mark.slow
+@pytest.mark.parametrize("mutation", MUTATIONS)
 def test_a_mutation_is_refuted_by_hypothesis(mutation):
-    assert_refuted_by_hypothesis(MACHINE, MUTATIONS[mutation], SMALLEST)
+    assert_refuted_by_hypothesis(MACHINE, MUTATIONS[mutation])
 
 
 def test_hypothesis_finds_nothing_in_the_machine_itself():
-    drive(MACHINE, examples=15)
+    drive(MACHINE, runs=15)
 
 
 @pytest.mark.parametrize("design", DESIGNS)

@@ -23,11 +23,6 @@ MUTATIONS = {
     "EVI-2: retain and reclaim all the same": without_update("clear", "insufficient"),
     "EVI-3: count on what may expire": without_guard("clear", "narrative or lasting original"),
 }
-DEEP = {
-    "EVI-2: retain and reclaim all the same",
-    "EVI-3: count on what may expire",
-}
-"""Too many steps away for a random walk to be sure to meet it."""
 
 
 def test_every_rule_is_proved_for_all_sizes():
@@ -44,14 +39,13 @@ def test_a_mutation_is_refuted_by_explore(mutation):
     assert_refuted_by_explore(MACHINE, MUTATIONS[mutation])
 
 
-@pytest.mark.parametrize("mutation", [each for each in MUTATIONS if each not in DEEP])
-@pytest.mark.slow
+@pytest.mark.parametrize("mutation", MUTATIONS)
 def test_a_mutation_is_refuted_by_hypothesis(mutation):
     assert_refuted_by_hypothesis(MACHINE, MUTATIONS[mutation])
 
 
 def test_hypothesis_finds_nothing_in_the_machine_itself():
-    drive(MACHINE, examples=15)
+    drive(MACHINE, runs=15)
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,61 @@ def test_prove_json_stands_alone_on_standard_output(run, lamp):
     assert {row["result"] for row in document["obligations"] if row["rule"] == "LAMP-1"} == {"proved", "refuted"}
 
 
-@pytest.mark.parametrize("arguments", [["lantern"], ["--timeout", "0", "release-race"], ["--colour"]])
+SHELF = """
+from anchorhold_spec.language import MachineBuilder, exists, forall, safety
+
+m = MachineBuilder("shelf", "Every box lies somewhere, and no place is empty.", rules={"SHE-1"}, alphabet=())
+box, place = m.sort("box", plural="boxes"), m.sort("place")
+taking = m.switch("taking", "what-lies-twice", "anything", default="what-lies-twice")
+lies = m.rel("lies", box, place, initial=True)
+b, c, p, q = box("b"), box("c"), place("p"), place("q")
+elsewhere = exists(q, (q != p) & lies(b, q)) | (taking == "anything")
+another = exists(c, (c != b) & lies(c, p)) | (taking == "anything")
+guards = [safety("elsewhere too", elsewhere), safety("another there", another)]
+m.action("take", b, p, doc="", guards=guards, updates=[lies(b, p).becomes(False)])
+m.invariant("every box somewhere", forall(b, exists(p, lies(b, p))), rules=["SHE-1"])
+m.invariant("no place empty", forall(p, exists(b, lies(b, p))), rules=["SHE-1"])
+m.instance("small", boxes=2, places=2)
+machine = m.build()
+"""
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    path = tmp_path / "shelf.py"
+    path.write_text(SHELF)
+    return path
+
+
+def test_prove_warns_of_questions_outside_the_decidable_fragment_and_proves_on(run, shelf):
+    result = run(shelf, "--json")
+
+    document = json.loads(result.stdout)
+    assert {row["result"] for row in document["obligations"] if row["action"] == "take"} == {"proved"}
+    (warning,) = result.stderr.splitlines()
+    assert warning.startswith("warning: shelf: what every proof assumes leaves the decidable fragment")
+    assert "box → place (invariant 'every box somewhere')" in warning
+
+
+def test_prove_takes_a_variant_of_the_design(run, shelf):
+    result = run(shelf, "--switch", "taking=anything", "--json")
+
+    document = json.loads(result.stdout)
+    assert result.exit_code == 1
+    refuted = [row for row in document["obligations"] if row["action"] == "take" and row["rule"] == "SHE-1"]
+    assert [row["result"] for row in refuted] == ["refuted", "refuted"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["lantern"],
+        ["release-race", "--switch", "reaper=asleep"],
+        ["release-race", "--switch", "reaper"],
+        ["--timeout", "0", "release-race"],
+        ["--colour"],
+    ],
+)
 def test_prove_ends_with_2_on_wrong_usage(run, arguments):
     assert run(*arguments).exit_code == 2
 

@@ -187,9 +187,6 @@ class Adapter:
         if message is None:
             return Answer(kind=AnswerKind.FOREIGN, reason="no message of the session has this id")
         text, data = content_of(message)
-        # The message has its calls with it.
-        called = [str(c.arguments) for c in message.contents if c.type == "function_call" and c.arguments]
-        text = "\n".join([*([text] if text is not None else []), *called]) if called else text
         original = not sources_of(message)
         return Answer(
             kind=AnswerKind.FOUND,
@@ -265,12 +262,15 @@ def broken_text(data: bytes) -> str | None:
 
 
 def content_of(message: Message) -> tuple[str | None, bytes | None]:
-    """Text and attached bytes of a message."""
+    """Text of a message, with the arguments of its calls, and attached bytes."""
     texts = [c.text for c in message.contents if c.type == "text" and c.text is not None]
     texts += [str(c.result) for c in message.contents if c.type == "function_result" and c.result is not None]
+    # The message has its calls with it.
+    texts = ["".join(texts)] if texts else []
+    texts += [str(c.arguments) for c in message.contents if c.type == "function_call" and c.arguments]
     attached = [c.uri for c in message.contents if c.type == "data" and c.uri]
     data = base64.b64decode(attached[0].partition(",")[2]) if attached else None
-    return ("".join(texts) if texts else None), data
+    return ("\n".join(texts) if texts else None), data
 
 
 def sources_of(message: Message) -> list[str]:

@@ -36,6 +36,7 @@ model call of the compactor goes to the `summarise` that `open` is handed. An ad
 
 import asyncio
 import base64
+import contextvars
 import dataclasses
 import inspect
 import json
@@ -69,6 +70,21 @@ OPTIONAL = (
     "corrupt",
     "switch",
     "status",
+    "clear",
+    "rewind",
+    "fork",
+    "forget",
+    "files",
+    "hold_copies",
+    "settle",
+    "ratios",
+    "clock",
+    "lose_power",
+    "fail_store",
+    "audits",
+    "override",
+    "begin",
+    "advance",
 )
 OPERATIONS = REQUIRED + OPTIONAL
 
@@ -108,6 +124,7 @@ class Mechanism(str, Enum):
     SUMMARISER = "summariser"
     POINTERS = "pointers"
     RETRIEVAL = "retrieval"
+    QUESTIONS = "questions"
     MANIFESTS = "manifests"
     TOMBSTONES = "tombstones"
     EVICTION = "eviction"
@@ -118,6 +135,19 @@ class Mechanism(str, Enum):
     STATUS = "status"
     EXPIRY = "expiry"
     SESSIONS = "sessions"
+    CLEARING = "clearing"
+    REWINDING = "rewinding"
+    FORKS = "forks"
+    ERASURE = "erasure"
+    BACKGROUND_COPY = "background-copy"
+    CLOCKS = "clocks"
+    POWER_LOSS = "power-loss"
+    STORE_ERRORS = "store-errors"
+    AUDITS = "audits"
+    OVERRIDES = "overrides"
+    WORKERS = "workers"
+    CONCURRENCY = "concurrency"
+    """While `compact` waits for its model, other operations may be called, on other threads. To be declared."""
 
 
 class Unit(str, Enum):
@@ -314,6 +344,34 @@ class Tombstone:
     attribute: str | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Ratios:
+    """Counts of summaries: ever committed, and of these pending and unresolvable."""
+
+    committed: int
+    pending: int
+    unresolvable: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """One fetch of an evicted turn's fact: after how many compactions, of which turn, and whether it came back."""
+
+    compaction: int
+    turn: str | None = None
+    passed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advance:
+    """Answer of `advance`: done, with the result; or the access to a store before which the worker stands."""
+
+    done: bool
+    at: str | None = None
+    outcome: Outcome | None = None
+    answer: Answer | None = None
+
+
 # -- values to JSON and back ------------------------------------------------------------------------------------
 
 
@@ -448,11 +506,17 @@ class _RequestError(Exception):
         self.code = code
 
 
+_REQUEST: contextvars.ContextVar[Any] = contextvars.ContextVar("anchorhold_request", default=None)
+"""Id of the request that is being carried out here: tasks and `asyncio.to_thread` inherit it."""
+
+
 class Server:
     """Serves one adapter: operations on the calling thread, the stream on a thread of its own.
 
     All operations run on one thread and, where they are `async def`, on one event loop, because compactors hold
-    things (SQLite connections, clients) that belong to a thread or a loop.
+    things (SQLite connections, clients) that belong to a thread or a loop. Where the description declares
+    `Mechanism.CONCURRENCY`, what is asked while an operation runs is carried out on a thread of its own, and the
+    event loop has one as well.
     """
 
     def __init__(self, adapter: Any, channel: Channel) -> None:
@@ -464,9 +528,11 @@ class Server:
         self._waiting: dict[str, queue.SimpleQueue[dict[str, Any] | None]] = {}
         self._ended = threading.Event()
         self._finished = threading.Event()
-        self._running = False
+        self._running: set[Any] = set()
+        self._concurrent = False
         self._asked = 0
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._looping: threading.Thread | None = None
 
     def run(self) -> None:
         """Answer until `shutdown`, or until the suite closes the stream."""
@@ -493,6 +559,8 @@ class Server:
                 continue
             if not isinstance(message, dict):
                 self._send_error(None, INVALID_REQUEST, "a message is a JSON object, one a line")
+            elif "method" in message and self._concurrent and self._running:
+                threading.Thread(target=self._answer, args=(message,), name="anchorhold-beside", daemon=True).start()
             elif "method" in message:
                 self._inbox.put(message)
             elif (waiting := self._waiting.get(str(message.get("id")))) is not None:
@@ -515,7 +583,7 @@ class Server:
         request = message.get("id")
         params = message.get("params") or {}
         try:
-            result = plain(self._call(message["method"], params))
+            result = plain(self._call(message["method"], params, request))
             text = json.dumps({"jsonrpc": "2.0", "id": request, "result": result}, allow_nan=False)
         except _RequestError as error:
             self._send_error(request, error.code, str(error))
@@ -530,7 +598,7 @@ class Server:
         else:
             self._send(text)
 
-    def _call(self, method: str, params: Mapping[str, Any]) -> Any:
+    def _call(self, method: str, params: Mapping[str, Any], request: Any) -> Any:
         if method == "initialize":
             return self._initialize(params)
         if method == "shutdown":
@@ -552,11 +620,13 @@ class Server:
             inspect.signature(operation).bind(*arguments)
         except TypeError as error:
             raise AdapterError(f"{method!r} cannot be called as the protocol asks: {error}") from error
-        self._running = True
+        self._running.add(request)
+        before = _REQUEST.set(request)
         try:
             return self._finish(operation(*arguments))
         finally:
-            self._running = False
+            _REQUEST.reset(before)
+            self._running.discard(request)
             if method == "close" and self._make is not None:
                 self._adapter = None
 
@@ -565,6 +635,8 @@ class Server:
             return settings_from(params["settings"]), Summarise(self._request)
         if method == "append":
             return (turn_from(params["turn"]),)
+        if method == "switch" and params.get("branch", "main") != "main":
+            return (params["session"], params["user"], params["branch"])
         return tuple(params[name] for name in PARAMETERS.get(method, ()))
 
     def _initialize(self, params: Mapping[str, Any]) -> Any:
@@ -577,6 +649,7 @@ class Server:
         missing = [name for name in REQUIRED if name not in offered]
         if missing:
             raise AdapterError(f"{type(self._adapter).__name__} does not define {', '.join(missing)}")
+        self._concurrent = Mechanism.CONCURRENCY in description.mechanisms
         return {"protocol": PROTOCOL, "description": dataclasses.replace(description, operations=offered)}
 
     def _finish(self, result: Any) -> Any:
@@ -585,14 +658,22 @@ class Server:
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             asyncio.set_event_loop(self._loop)
+        if self._concurrent and self._looping is None:
+            self._looping = threading.Thread(target=self._loop.run_forever, name="anchorhold-loop", daemon=True)
+            self._looping.start()
 
         async def wait() -> Any:
             return await result
 
+        if self._looping is not None:
+            return asyncio.run_coroutine_threadsafe(wait(), self._loop).result()
         return self._loop.run_until_complete(wait())
 
     def _end_loop(self) -> None:
         if self._loop is not None:
+            if self._looping is not None:
+                self._loop.call_soon_threadsafe(self._loop.stop)
+                self._looping.join()
             for task in asyncio.all_tasks(self._loop):
                 task.cancel()
             self._loop.run_until_complete(self._loop.shutdown_asyncgens())
@@ -604,6 +685,8 @@ class Server:
     def _request(self, method: str, params: Mapping[str, Any]) -> Any:
         if not self._running:
             raise SummariserError("the suite is not waiting for an operation, so nothing may be asked of it")
+        if self._concurrent and isinstance(_REQUEST.get(), int):
+            params = {**params, "request": _REQUEST.get()}
         reply: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         with self._writing:
             self._asked += 1
@@ -646,6 +729,15 @@ PARAMETERS = {
     "crash": ("point",),
     "corrupt": ("token",),
     "switch": ("session", "user"),
+    "rewind": ("turn",),
+    "fork": ("branch",),
+    "forget": ("turn",),
+    "hold_copies": ("held",),
+    "clock": ("shift",),
+    "fail_store": ("point", "fault"),
+    "override": ("reason",),
+    "begin": ("worker", "op", "arguments"),
+    "advance": ("worker",),
 }
 """Parameters of the operations, in the order in which methods are given them. `open` and `append` are built above."""
 

@@ -329,6 +329,7 @@ class Adapter:
             )
         if message.id in self._turns:
             speaker = SPEAKERS[message.type]
+            text = "\n".join([*([text] if text else []), *called(message)]) or text
             return Item(id=message.id, kind=CarrierKind.RAW, text=text, data=data, turn=message.id, speaker=speaker)
         return Item(id=message.id or f"other-{index}", kind=CarrierKind.OTHER, text=text, data=data)
 
@@ -391,6 +392,14 @@ def content_of(message: BaseMessage) -> tuple[str | None, bytes | None]:
     texts = [b["text"] for b in blocks if b.get("type") == "text"]
     attached = [b["base64"] for b in blocks if b.get("base64")]
     return ("".join(texts) if texts else None), (base64.b64decode(attached[0]) if attached else None)
+
+
+def called(message: BaseMessage) -> list[str]:
+    """The arguments of a message's calls, which the model is sent with it."""
+    if not isinstance(message, AIMessage):
+        return []
+    valid = [json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls]
+    return [*valid, *(call["args"] or "" for call in message.invalid_tool_calls)]
 
 
 def summary_id(event: dict[str, Any]) -> str:

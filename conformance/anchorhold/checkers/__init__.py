@@ -2,15 +2,31 @@
 
 from anchorhold.checkers import (
     anchoring,
+    answers,
+    bounds,
+    certainty,
+    concurrency,
     crashes,
+    demands,
+    entries,
     epochs,
+    erasure,
+    evidence,
     index,
     isolation,
+    kinds,
+    lossless,
     manifests,
     outcomes,
     progress,
     provenance,
     reconstitution,
+    resolving,
+    retention,
+    stores,
+    structure,
+    stubborn,
+    tombstones,
 )
 from anchorhold.checkers.observe import read
 from anchorhold.checkers.tally import RuleChecker
@@ -18,15 +34,31 @@ from anchorhold.verdict import Checker, History, Judgement
 
 RULE_CHECKERS: tuple[RuleChecker, ...] = (
     *anchoring.CHECKERS,
+    *retention.CHECKERS,
     *manifests.CHECKERS,
+    *tombstones.CHECKERS,
+    *certainty.CHECKERS,
     *provenance.CHECKERS,
     *epochs.CHECKERS,
     *index.CHECKERS,
+    *entries.CHECKERS,
+    *evidence.CHECKERS,
+    *demands.CHECKERS,
+    *structure.CHECKERS,
     *reconstitution.CHECKERS,
+    *kinds.CHECKERS,
+    *resolving.CHECKERS,
+    *concurrency.CHECKERS,
+    *stores.CHECKERS,
+    *lossless.CHECKERS,
+    *erasure.CHECKERS,
+    *answers.CHECKERS,
     *crashes.CHECKERS,
     *outcomes.CHECKERS,
     *isolation.CHECKERS,
     *progress.CHECKERS,
+    *stubborn.CHECKERS,
+    *bounds.CHECKERS,
 )
 CHECKERS: tuple[Checker, ...] = RULE_CHECKERS
 """Every checker of the suite."""

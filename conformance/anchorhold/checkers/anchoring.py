@@ -43,7 +43,7 @@ def anc_1(reading: Reading, tally: Tally) -> None:
                 assertion.number in lost
                 or not said.certain
                 or said.at > observation.start
-                or assertion.session != observation.session
+                or not reading.belongs(assertion.turn, observation.session)
                 or reading.excused(observation, assertion.turn)
             ):
                 continue
@@ -53,7 +53,7 @@ def anc_1(reading: Reading, tally: Tally) -> None:
                 # While the turn itself stands in the window, nothing is at stake.
                 if held is not Hold.RAW:
                     tally.trigger()
-            over = waits.over(assertion.number, held)
+            over = waits.over(assertion.number, held, at=observation)
             if held is Hold.LOOSE or (held is Hold.PENDING and over):
                 lost.add(assertion.number)
                 tally.trigger()
@@ -88,7 +88,7 @@ def anc_4(reading: Reading, tally: Tally) -> None:
                 gone = ", ".join(item.id for item in went)
                 for assertion in reading.assertions:
                     held = hold(reading, stretch.before, assertion)
-                    if assertion.session == stretch.after.session and held in HELD - {Hold.RAW}:
+                    if reading.belongs(assertion.turn, stretch.after.session) and held in HELD - {Hold.RAW}:
                         waiting.setdefault(assertion.number, gone)
             for assertion in reading.assertions:
                 if assertion.number not in waiting or reading.excused(stretch.after, assertion.turn):

@@ -90,7 +90,7 @@ def epo_1(reading: Reading, tally: Tally) -> None:
             stored_after_leaving = observation.start
         for name, answer in observation.answers.items():
             token = tokens.get(name)
-            if token is None or observation.exempt & token.bound:
+            if token is None or (observation.exempt - observation.withdrawn) & token.bound:
                 continue
             _bind(reading, token, answer)
             if answer.kind not in CONTENT and name in alive:
@@ -142,6 +142,23 @@ def _shape(token: str) -> str:
     return NUMBER.sub("#", token)
 
 
+def addresses(reading: Reading) -> frozenset[str]:
+    """Tokens of elsewhere that are the address of something that this store has as well.
+
+    Where a token is the address of what it names (a number, a range), one of another store may be the address of
+    something here. What is no address, and what leads where others lead, is none.
+    """
+    shapes = {_shape(token) for token in reading.issued}
+    strangers = tuple(_never_issued(reading))
+    found: set[str] = set()
+    for name, answer, _ in strangers:
+        led = [a for other, a, _ in strangers if other != name and a is not None and a.kind in CONTENT]
+        own = answer is not None and answer.kind in CONTENT and bool(reading.contained(content(answer)))
+        if own and _shape(name) in shapes and all(content(a) != content(answer) for a in led if answer is not None):
+            found.add(name)
+    return frozenset(found)
+
+
 def epo_2(reading: Reading, tally: Tally) -> None:
     """No key stands for two things, or its epoch grows; a token that was never issued is foreign."""
     tokens: dict[str, _Token] = {}
@@ -179,14 +196,9 @@ def epo_2(reading: Reading, tally: Tally) -> None:
                         event=observation.end,
                     )
             tokens[pointer.token] = token
-    shapes = {_shape(token) for token in reading.issued}
-    strangers = tuple(_never_issued(reading))
-    for name, answer, event in strangers:
-        # Where a token is the address of what it names (a number, a range), one of another store may be the address
-        # of something that this one has as well. What is no address, and what leads where others lead, is not.
-        led = [a for other, a, _ in strangers if other != name and a is not None and a.kind in CONTENT]
-        own = answer is not None and answer.kind in CONTENT and bool(reading.contained(content(answer)))
-        if own and _shape(name) in shapes and all(content(a) != content(answer) for a in led if answer is not None):
+    local = addresses(reading)
+    for name, answer, event in _never_issued(reading):
+        if name in local:
             continue
         tally.trigger()
         if answer is None or answer.kind is not AnswerKind.FOREIGN:

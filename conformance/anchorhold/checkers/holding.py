@@ -42,11 +42,14 @@ class Waits:
     def __init__(self) -> None:
         self._times: dict[int | str, int] = {}
 
-    def over(self, what: int | str, held: Hold) -> bool:
-        """Whether one more look in which it stands so is one too many (PTR-5: pending ends)."""
+    def over(self, what: int | str, held: Hold, *, at: Observation) -> bool:
+        """Whether one more look in which it stands so is one too many (PTR-5: pending ends).
+
+        Looks while the suite itself holds the copies back do not count.
+        """
         if held in HELD:
             self._times.pop(what, None)
-        elif held is not Hold.UNKNOWN:
+        elif held is not Hold.UNKNOWN and not at.copies_held:
             self._times[what] = self._times.get(what, 0) + 1
         return self._times.get(what, 0) >= PATIENCE
 

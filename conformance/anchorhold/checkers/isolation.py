@@ -1,4 +1,4 @@
-"""ISO: nothing of another session."""
+"""ISO: nothing of another session, nor of a branch outside one's own lineage."""
 
 from anchorhold.checkers.provenance import shown_to
 from anchorhold.checkers.reading import CONTENT, Observation, Reading
@@ -10,19 +10,19 @@ from anchorhold.compactor import Mechanism
 def _foreign(reading: Reading, session: str, text: str) -> str | None:
     """A turn of another session whose words stand in a text, unless a turn of this one says the same."""
     there = reading.contained(text)
-    own = {reading.said[i].forms for i in there if reading.said[i].session == session}
+    own = {reading.said[i].forms for i in there if reading.belongs(i, session)}
     for turn in reading.said:
-        if turn in there and reading.said[turn].session != session and reading.said[turn].forms not in own:
+        if turn in there and not reading.belongs(turn, session) and reading.said[turn].forms not in own:
             return turn
     return None
 
 
 def _said_elsewhere(reading: Reading, session: str, text: str) -> str | None:
     """A turn of another session whose fact a text states, unless this session asserts the same."""
-    own = {a.fact.literal for a in reading.assertions if a.session == session}
+    own = {a.fact.literal for a in reading.assertions if reading.belongs(a.turn, session)}
     for assertion in reading.assertions:
         if (
-            assertion.session != session
+            not reading.belongs(assertion.turn, session)
             and assertion.fact.literal not in own
             and stands(assertion.fact.literal, text)
         ):
@@ -34,7 +34,7 @@ def iso_1(reading: Reading, tally: Tally) -> None:
     """Whatever is shown, found, pointed at or summarised in one session, while another exists."""
     for observation in reading.observations:
         session = observation.session
-        others = any(s.session != session and s.at < observation.start for s in reading.said.values())
+        others = any(s.at < observation.start and not reading.belongs(i, session) for i, s in reading.said.items())
         if not others:
             continue
         for where, text in _seen(observation):
@@ -76,8 +76,8 @@ def _summarised(reading: Reading, tally: Tally) -> None:
         for call in stretch.calls:
             shown = shown_to(call)
             for turn, said in reading.said.items():
-                if said.session != session and said.at < call.start and holds(shown, said.forms):
-                    own = (s for s in reading.said.values() if s.session == session)
+                if said.at < call.start and not reading.belongs(turn, session) and holds(shown, said.forms):
+                    own = (s for i, s in reading.said.items() if reading.belongs(i, session))
                     if any(s.forms == said.forms for s in own):
                         continue
                     tally.fail(

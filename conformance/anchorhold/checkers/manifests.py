@@ -61,7 +61,8 @@ def _man_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
         names = ", ".join(item.id for item in stretch.new_summaries)
         summaries = f"summary {names} was committed it" if names else f"{stretch.named()} took turns away it"
         for assertion in reading.assertions:
-            if assertion.session != stretch.after.session or reading.excused(stretch.after, assertion.turn):
+            of_session = reading.belongs(assertion.turn, stretch.after.session)
+            if not of_session or reading.excused(stretch.after, assertion.turn):
                 continue
             # What an earlier commit lost is that commit's fault, and is reported there.
             if assertion.turn in now or (

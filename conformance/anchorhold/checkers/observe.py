@@ -3,17 +3,22 @@
 It judges nothing.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+
+import msgspec
 
 from anchorhold.checkers.reading import (
     COMMON,
     CONTENT,
+    MAIN,
     READS,
     SIDELINES,
+    WITHDRAWING,
     Assertion,
     Drop,
+    Forked,
     Observation,
     Operation,
     Question,
@@ -21,18 +26,23 @@ from anchorhold.checkers.reading import (
     Said,
     Source,
     Stretch,
+    Withdrawal,
     convert,
+    lane,
 )
-from anchorhold.checkers.words import content, forms, holds, plain, words
+from anchorhold.checkers.words import carries_calls, content, forms, holds, plain, words
+from anchorhold.compactor import Advance, Audit, Ratios
 from anchorhold.history import Event, EventType, Header
 from anchorhold.verdict import History
-from anchorhold.workload import Append
+from anchorhold.workload import Append, Meanwhile
 from anchorhold_spec.vocabulary import (
     Answer,
     AnswerKind,
     CarrierKind,
     Entry,
+    Fact,
     Item,
+    OutcomeKind,
     Pointer,
     Tombstone,
     Turn,
@@ -47,6 +57,7 @@ def operations(events: tuple[Event, ...]) -> tuple[Operation, ...]:
     def close(stack: list[tuple[Event, list[Operation]]], end: Event, ended: EventType) -> None:
         invoke, calls = stack.pop()
         done = Operation(
+            process=invoke.process,
             op=invoke.op,
             step=invoke.step,
             start=invoke.index,
@@ -72,14 +83,46 @@ def operations(events: tuple[Event, ...]) -> tuple[Operation, ...]:
     for stack in open_.values():
         while stack:
             close(stack, events[-1], EventType.INFO)
-    return tuple(sorted(found, key=lambda operation: operation.start))
+    return tuple(sorted((*found, *_of_workers(found)), key=lambda operation: (operation.start, operation.op)))
+
+
+def _of_workers(found: list[Operation]) -> Iterator[Operation]:
+    """What single-stepped workers did, each as the operation that it is: from its `begin` to its last `advance`."""
+    begun: dict[str, tuple[Operation, list[Operation]]] = {}
+    for operation in sorted(found, key=lambda operation: operation.start):
+        worker = str(operation.arguments.get("worker", ""))
+        if operation.op == "begin" and operation.ok:
+            begun[worker] = (operation, [])
+        if operation.op != "advance" or worker not in begun:
+            continue
+        begin, steps = begun[worker]
+        steps.append(operation)
+        come = convert(operation.value, Advance) if operation.ok else None
+        if come is not None and not come.done:
+            continue
+        del begun[worker]
+        result = None if come is None else come.outcome or come.answer
+        yield Operation(
+            op=str(begin.arguments.get("op", "")),
+            step=begin.step,
+            start=begin.start,
+            end=operation.end,
+            ended=operation.ended,
+            arguments=begin.arguments.get("arguments", {}),
+            value=None if result is None else msgspec.to_builtins(result),
+            error=operation.error,
+            calls=tuple(call for step in steps for call in step.calls),
+            process=worker,
+        )
 
 
 def read(history: History) -> Reading:
     """Read a whole history."""
     done = operations(history.events)
-    said, aliases = _turns(history.header, done)
-    observations = tuple(_observations(history.header, done, said, aliases))
+    lanes = Lanes(history.header, done)
+    said, aliases = _turns(history.header, done, lanes)
+    withdrawals = tuple(_withdrawals(done, said, lanes))
+    observations = tuple(_observations(history.header, done, said, aliases, lanes, withdrawals))
     pointers: dict[str, Pointer] = {}
     issued: dict[str, int] = {}
     for observation in observations:
@@ -96,7 +139,9 @@ def read(history: History) -> Reading:
             for n, (i, s, fact) in enumerate((i, s, fact) for i, s in said.items() for fact in s.facts)
         ),
         observations=observations,
-        stretches=tuple(_stretches(history.header, observations, done)),
+        stretches=tuple(_stretches(observations, done, lanes)),
+        withdrawals=withdrawals,
+        forks=lanes.forks,
         drops=tuple(
             Drop(
                 literal=str(o.arguments.get("literal", "")),
@@ -124,26 +169,99 @@ def _sources(done: tuple[Operation, ...], said: Mapping[str, Said]) -> tuple[Sou
     return tuple(Source(at=at, text=text, flat=plain(text)) for at, text in (*told, *written))
 
 
-def _turns(header: Header, done: tuple[Operation, ...]) -> tuple[dict[str, Said], dict[str, str]]:
-    session = header.settings.session
+class Lanes:
+    """In which session and branch each operation was done."""
+
+    def __init__(self, header: Header, done: tuple[Operation, ...]) -> None:
+        self.forks: dict[str, Forked] = {}
+        session, branch = header.settings.session, header.settings.branch
+        self._starts = [0]
+        self._names = [lane(session, branch)]
+        for operation in done:
+            if operation.op == "switch" and operation.ok:
+                session = str(operation.arguments.get("session", session))
+                branch = str(operation.arguments.get("branch", "main"))
+            elif operation.op == "fork" and operation.ok:
+                branch = str(operation.arguments.get("branch", branch))
+                self.forks.setdefault(lane(session, branch), Forked(parent=self._names[-1], at=operation.end))
+            else:
+                continue
+            # Operations that began before it ended were asked of the session that was left.
+            self._starts.append(operation.end)
+            self._names.append(lane(session, branch))
+
+    def of(self, event: int) -> str:
+        """The lane in which what begins at this event is done."""
+        return self._names[bisect_right(self._starts, event) - 1]
+
+    def lineage(self, said: Said, session: str) -> bool:
+        """Whether a turn was said in a session, or in an ancestor before the session branched off."""
+        while said.session != session:
+            forked = self.forks.get(session)
+            if forked is None or forked.at < said.at:
+                return False
+            session = forked.parent
+        return True
+
+    def withdrawn(self, session: str, withdrawals: tuple[Withdrawal, ...], until: int) -> frozenset[str]:
+        """The turns that were taken away from a session before an event: what is forgotten is gone everywhere."""
+        away = frozenset[str]()
+        while True:
+            for each in withdrawals:
+                if each.operation.start < until and (each.session == session or each.operation.op == "forget"):
+                    away |= each.turns
+            forked = self.forks.get(session)
+            if forked is None:
+                return away
+            session, until = forked.parent, min(until, forked.at)
+
+
+def _planted(header: Header, operation: Operation, turn: str) -> tuple[Fact, ...]:
+    """The facts that the suite planted in the turn that an `append` hands over."""
+    steps = header.workload.steps
+    here = steps[operation.step] if operation.step < len(steps) else None
+    if isinstance(here, Append):
+        return here.facts if here.turn.id == turn else ()
+    # What is taken beside stands in a step before the one that it is taken in.
+    inside = (s for step in reversed(steps[: operation.step]) if isinstance(step, Meanwhile) for s in step.steps)
+    return next((s.facts for s in inside if isinstance(s, Append) and s.turn.id == turn), ())
+
+
+def _withdrawals(done: tuple[Operation, ...], said: Mapping[str, Said], lanes: Lanes) -> Iterator[Withdrawal]:
+    """What each clear, rewind and forget took away; one of which it is not known whether it happened, as well."""
+    for operation in done:
+        if operation.op not in WITHDRAWING or operation.ended is EventType.FAIL:
+            continue
+        outcome = operation.outcome() if operation.op == "forget" else None
+        if outcome is not None and outcome.kind is not OutcomeKind.COMMITTED:
+            continue
+        session = lanes.of(operation.start)
+        named = str(operation.arguments.get("turn", ""))
+        before = {i: s for i, s in said.items() if s.at < operation.start and lanes.lineage(s, session)}
+        if operation.op == "forget":
+            turns = frozenset({named} & said.keys())
+        elif operation.op == "rewind":
+            order = list(before)
+            turns = frozenset(order[order.index(named) + 1 :]) if named in before else frozenset()
+        else:
+            turns = frozenset(before)
+        yield Withdrawal(operation=operation, session=session, turns=turns)
+
+
+def _turns(header: Header, done: tuple[Operation, ...], lanes: Lanes) -> tuple[dict[str, Said], dict[str, str]]:
     said: dict[str, Said] = {}
     aliases: dict[str, str] = {}
     for operation in done:
-        if operation.op == "switch" and operation.ok:
-            session = str(operation.arguments.get("session", session))
         if operation.op != "append" or operation.ended is EventType.FAIL:
             continue
         turn = convert(operation.arguments["turn"], Turn)
-        steps = header.workload.steps
-        step = steps[operation.step] if operation.step < len(steps) else None
-        facts = step.facts if isinstance(step, Append) and step.turn.id == turn.id else ()
         if turn.id not in said or not said[turn.id].certain:
             said[turn.id] = Said(
                 turn=turn,
-                facts=facts,
+                facts=_planted(header, operation, turn.id),
                 at=operation.end,
                 certain=operation.ok,
-                session=session,
+                session=lanes.of(operation.start),
                 forms=forms(turn),
             )
         if operation.ok and isinstance(operation.value, str):
@@ -181,8 +299,12 @@ def _raw(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str
     """Which turns stand in the window as they were: by their id where it is told, otherwise by their words.
 
     Several turns may have been merged into one item, and an item may frame a turn (a name before it), so words that
-    stand inside a raw item count.
+    stand inside a raw item count. A turn with calls is there as it was only with the arguments of its calls.
     """
+
+    def called(flat: str, turn: str) -> bool:
+        return carries_calls(flat, said[turn].turn.calls)
+
     found: set[str] = set()
     loose: list[str] = []
     for item in items:
@@ -191,15 +313,15 @@ def _raw(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str
         flat = plain(content(item))
         name = item.turn if item.turn in said else aliases.get(item.turn or "")
         if name is not None:
-            if not said[name].forms or holds(flat, said[name].forms) or (not flat and said[name].turn.calls):
+            if (not said[name].forms or holds(flat, said[name].forms)) and called(flat, name):
                 found.add(name)
             continue
-        twins = [i for i, s in said.items() if i not in found and s.forms and flat in s.forms[0]]
+        twins = [i for i, s in said.items() if i not in found and s.forms and flat in s.forms[0] and called(flat, i)]
         if twins:
             found.add(twins[0])
         else:
             loose.append(flat)
-    found.update(i for i, s in said.items() if any(holds(flat, s.forms) for flat in loose))
+    found.update(i for i, s in said.items() if any(holds(flat, s.forms) and called(flat, i) for flat in loose))
     return frozenset(found)
 
 
@@ -242,6 +364,8 @@ class _Look:
         self.manifests: dict[str, tuple[Entry, ...]] = {}
         self.tombstones: tuple[Tombstone, ...] | None = None
         self.status: str | None = None
+        self.ratios: Ratios | None = None
+        self.audits: tuple[Audit, ...] | None = None
         self.questions: list[Question] = []
         self.start: int | None = None
         self.end = 0
@@ -282,18 +406,27 @@ class _Look:
                 self.tombstones = convert(value, tuple[Tombstone, ...])
             case "status":
                 self.status = str(value)
+            case "ratios":
+                self.ratios = convert(value, Ratios)
+            case "audits":
+                self.audits = convert(value, tuple[Audit, ...])
             case _:
                 self.questions.append(Question(operation=operation, answer=convert(value, Answer)))
 
 
 def _observations(
-    header: Header, done: tuple[Operation, ...], said: Mapping[str, Said], aliases: Mapping[str, str]
+    header: Header,
+    done: tuple[Operation, ...],
+    said: Mapping[str, Said],
+    aliases: Mapping[str, str],
+    lanes: Lanes,
+    withdrawals: tuple[Withdrawal, ...],
 ) -> Iterator[Observation]:
-    session, look = header.settings.session, _Look()
+    look = _Look()
     raw: frozenset[str] = frozenset()
     exempt: frozenset[str] = frozenset()
     damaged: frozenset[str] = frozenset()
-    waited = 0.0
+    waited, held = 0.0, False
 
     replies = _replies(done, said)
 
@@ -308,6 +441,8 @@ def _observations(
             raw = _raw(look.live, {i: s for i, s in said.items() if s.at < look.end}, aliases)
         handed = frozenset(a.continuation for a in look.every if a.continuation is not None) - look.carried
         answers = {token: joined(look.answers[token], look.answers, look.errors) for token in look.answers}
+        session = lanes.of(look.start)
+        away = lanes.withdrawn(session, withdrawals, look.start)
         yield Observation(
             start=look.start,
             end=look.end,
@@ -321,26 +456,34 @@ def _observations(
             manifests=look.manifests,
             tombstones=look.tombstones,
             status=look.status,
+            ratios=look.ratios,
+            audits=look.audits,
             questions=tuple(replace(q, answer=joined(q.answer, look.answers, look.errors)) for q in look.questions),
             raw=raw if look.live is not None else frozenset(),
-            exempt=exempt,
+            exempt=exempt | away,
+            withdrawn=away,
             damaged=damaged,
+            copies_held=held,
         )
 
     for operation in done:
         if operation.op in READS:
-            look.take(operation)
+            # What is looked at beside shows a state in the middle of something.
+            if operation.process == MAIN:
+                look.take(operation)
             continue
         if operation.op in SIDELINES:
             continue
         yield from flush()
         look = _Look()
-        if operation.op == "switch" and operation.ok:
-            session = str(operation.arguments.get("session", session))
         if operation.op == "corrupt" and operation.ok and operation.value is True:
             # What else lies under the damaged bytes is not known, so whatever is no longer in the window is exempt.
             exempt |= frozenset(i for i, s in said.items() if s.at < operation.start) - raw
             damaged |= {str(operation.arguments.get("token", ""))}
+        if operation.op == "hold_copies" and operation.ok:
+            held = bool(operation.arguments.get("held"))
+        elif operation.op == "settle" and operation.ok:
+            held = False
         if operation.op == "expire":
             waited += float(operation.arguments.get("seconds", 0.0))
             horizon = header.settings.horizon
@@ -349,24 +492,34 @@ def _observations(
     yield from flush()
 
 
-def _stretches(
-    header: Header, observations: tuple[Observation, ...], done: tuple[Operation, ...]
-) -> Iterator[Stretch]:
+def _stretches(observations: tuple[Observation, ...], done: tuple[Operation, ...], lanes: Lanes) -> Iterator[Stretch]:
     last: dict[str, Observation] = {}
-    session = header.settings.session
-    changes: list[tuple[str, Operation]] = []
-    for operation in done:
-        if operation.op == "switch" and operation.ok:
-            session = str(operation.arguments.get("session", session))
-        elif operation.op not in READS and operation.op not in SIDELINES:
-            changes.append((session, operation))
+    changes = [
+        (lanes.of(operation.start), operation)
+        for operation in done
+        if operation.op not in READS
+        and operation.op not in SIDELINES
+        and not (operation.op in ("switch", "fork") and operation.ok)
+    ]
     begun = [operation.start for _, operation in changes]
     for after in observations:
         if after.live is None:
             continue
         # Every session starts with an empty window, whether or not anybody looked at it.
-        before = last.get(after.session, Observation(start=0, end=0, session=after.session, live=()))
+        before = last.get(after.session) or _beginning(after.session, last, lanes)
         first, behind = bisect_left(begun, before.end), bisect_left(begun, after.start)
         between = tuple(o for of, o in changes[first:behind] if of == after.session or o.op in COMMON)
         yield Stretch(before=before, operations=between, after=after)
         last[after.session] = after
+
+
+def _beginning(session: str, last: Mapping[str, Observation], lanes: Lanes) -> Observation:
+    """How the window of a session stood before anybody looked at it: empty, or as that of which it is a branch."""
+    forked = lanes.forks.get(session)
+    if forked is None or forked.parent not in last:
+        return Observation(start=0, end=0, session=session, live=())
+    parent = last[forked.parent]
+    if parent.start > forked.at:
+        # The parent was looked at again since; what it was like before is not known any more.
+        return Observation(start=forked.at, end=forked.at, session=session, live=())
+    return replace(parent, session=session)

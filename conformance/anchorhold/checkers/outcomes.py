@@ -1,5 +1,8 @@
 """OUT: what is no summary is not committed as one, and outcomes say what happened. ANC-5: failing leaves no trace."""
 
+from collections import Counter
+from dataclasses import dataclass
+
 from anchorhold.checkers.holding import Hold, through_pointers
 from anchorhold.checkers.provenance import reply_of, shown_to
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
@@ -244,6 +247,76 @@ def anc_5(reading: Reading, tally: Tally) -> None:
                 fact=f"{operation.op} at {operation.start}",
                 event=stretch.after.end,
             )
+    _added_twice(reading, tally)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Early:
+    """What a failed operation left behind a pointer: words of a turn, so many times."""
+
+    operation: str
+    turn: str
+    times: int
+
+
+def _added_twice(reading: Reading, tally: Tally) -> None:
+    """What a failed attempt added to an archive, and the next attempt adds once more.
+
+    An early copy of an original takes nothing away, and the next attempt may make use of it. Where it does not, what
+    the failed one left is there for good.
+    """
+    if not any(o.op == "compact" and not o.committed for o in reading.operations):
+        return
+    left: dict[tuple[str, str], _Early] = {}
+    last: dict[str, str] = {}
+    alone = _alone_in_words(reading)
+    pending: str | None = None
+    for stretch in reading.stretches:
+        failing = [o for o in stretch.operations if o.op == "compact" and not o.committed]
+        committed = [o for o in stretch.operations if o.op == "compact" and o.committed]
+        pending = failing[-1].op if failing and not committed else pending if not committed else None
+        for token, answer in stretch.after.answers.items():
+            if answer.kind not in CONTENT:
+                continue
+            flat = plain(content(answer))
+            if flat == last.get(token):
+                continue
+            for turn in alone:
+                times = _count(flat, reading.said[turn].forms)
+                early = left.get((token, turn))
+                if early is not None and times > early.times:
+                    tally.fail(
+                        f"A {early.operation} that failed left {reading.quote(turn)} behind pointer {token}, and a "
+                        f"later one added it again: it is there {times} times.",
+                        fact=turn,
+                        event=stretch.after.end,
+                    )
+                known = last.get(token)
+                if (
+                    early is None
+                    and known is not None
+                    and pending is not None
+                    and times > _count(known, reading.said[turn].forms)
+                ):
+                    left[token, turn] = _Early(operation=pending, turn=turn, times=times)
+            last[token] = flat
+
+
+def _count(flat: str, forms: tuple[tuple[str, ...], ...]) -> int:
+    return min(max(flat.count(form) for form in part) for part in forms)
+
+
+def _alone_in_words(reading: Reading) -> tuple[str, ...]:
+    """Turns whose words stand in no other turn, and that came in once."""
+    found = []
+    texts = {turn: plain(words(said.turn)) for turn, said in reading.said.items()}
+    came = Counter(str(o.arguments["turn"]["id"]) for o in reading.operations if o.op == "append")
+    for turn, said in reading.said.items():
+        if said.forms and came[turn] == 1:
+            mine = said.forms[0][0]
+            if mine and not any(mine in text for other, text in texts.items() if other != turn):
+                found.append(turn)
+    return tuple(found)
 
 
 def _answers_otherwise(before: Answer, after: Answer, *, growing: bool) -> bool:

@@ -11,7 +11,9 @@ from anchorhold.history import EventType
 from anchorhold.size import CHARACTERS_A_TOKEN, high_water, turn_size, window_size
 from anchorhold_spec.vocabulary import Item, OutcomeKind
 
-FAULTS = frozenset({"corrupt", "crash", "expire", "evict", "tombstone"})
+FAULTS = frozenset(
+    {"corrupt", "crash", "expire", "evict", "tombstone", "clock", "lose_power", "fail_store", "hold_copies"}
+)
 """After these a store is no longer simply healthy, and what they left behind may hold a compaction up."""
 TRIES = 3
 """Compactions in a row that were committed, after which a window is to be under its watermark."""
@@ -23,6 +25,12 @@ WITHOUT_BUDGET = 24
 
 def _faithful(call: Operation) -> bool:
     return call.ended is EventType.OK and call.value.get("mode", "faithful") == "faithful"
+
+
+def _short_lived(reading: Reading) -> bool:
+    """Whether originals may expire while they may still be asked for: turns are then rightly kept (EVI-3)."""
+    settings = reading.header.settings
+    return settings.lifetime is not None and (settings.horizon is None or settings.lifetime < settings.horizon)
 
 
 def _healthy(reading: Reading, until: int) -> bool:
@@ -56,9 +64,16 @@ def _asked(stretch: Stretch | None) -> bool:
     return stretch is not None and bool(stretch.of("compact"))
 
 
-def _held_up(reading: Reading, stretch: Stretch, compact: Operation) -> str | None:
+def held_up(reading: Reading, stretch: Stretch, compact: Operation) -> str | None:
     """What really holds a window up, in words. An end over the watermark is then no failure, and no success."""
-    left = [turn for turn in stretch.after.raw if not reading.said[turn].turn.protected]
+    answered = {said.turn.result_of for said in reading.present(stretch.after)}
+    left = [
+        turn
+        for turn in stretch.after.raw
+        if not reading.said[turn].turn.protected
+        # A call stays until its result is there (STR-1).
+        and all(call.id in answered for call in reading.said[turn].turn.calls)
+    ]
     if len(left) <= FEW and (compact.committed or excuse(compact) is not None):
         return "some windows stayed over the watermark with the latest turns and the summary in them"
     outcome = compact.outcome()
@@ -85,6 +100,9 @@ def _said(compact: Operation) -> str:
 
 def pro_1(reading: Reading, tally: Tally) -> None:
     """With a faithful summariser and a healthy store the window comes under its watermark, or it is said why not."""
+    if _short_lived(reading):
+        tally.note("not judged where originals may expire before the horizon")
+        return
     for lane in reading.lanes:
         _pro_1(reading, tally, lane)
 
@@ -120,9 +138,9 @@ def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
         over = f"The window holds {size:g} {unit}, its watermark is {limit:g}, and compaction brings it no lower"
         if limit is None:
             over = f"{len(stretch.after.raw)} turns stand in the window, and compaction brings it no lower any more"
-        held_up = _held_up(reading, stretch, compact)
-        if held_up is not None:
-            tally.note(held_up)
+        holding = held_up(reading, stretch, compact)
+        if holding is not None:
+            tally.note(holding)
         elif compact.committed and tries < TRIES:
             tally.note("some windows were still shrinking when the scenario went on")
         elif limit is not None or (replaced and not compact.committed):

@@ -82,7 +82,7 @@ def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
                 del waiting[turn]
                 continue
             held = through_pointers(reading, after, turn)
-            over = waits.over(turn, held)
+            over = waits.over(turn, held, at=after)
             if held is Hold.UNKNOWN:
                 continue
             # Only what was declared may wait, and it waits for something that comes.
@@ -188,11 +188,20 @@ def reply_of(call: Operation) -> str:
     return str(call.value.get("text", "")) if call.ok and isinstance(call.value, dict) else ""
 
 
-def _was_shown(text: str, replies: list[str], shown: str) -> bool:
-    """Whether a summary's text was shown: framed as in the window, or as the summariser wrote it."""
+def _was_shown(text: str, replies: list[str], shown: str, *, shortened: bool) -> bool:
+    """Whether a summary's text was shown: framed as in the window, or as the summariser wrote it.
+
+    `shortened`: lines may have been taken out of it since it was written, at a caller's wish (ERA-1).
+    """
     flat = plain(text)
     bodies = [flat, *(reply for reply in map(plain, replies) if reply and reply in flat)]
-    return any(body and body in shown for body in bodies)
+    if any(body and body in shown for body in bodies):
+        return True
+    if not shortened:
+        return False
+    told = {plain(line) for reply in replies for line in reply.splitlines()}
+    left = [line for line in map(plain, text.splitlines()) if line and line in told]
+    return bool(left) and all(line in shown for line in left)
 
 
 def ptr_3(reading: Reading, tally: Tally) -> None:
@@ -202,8 +211,8 @@ def ptr_3(reading: Reading, tally: Tally) -> None:
 
 
 def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
-    replies: list[str] = []
     under: dict[str, frozenset[str]] = {}
+    written = [c for o in reading.operations for c in o.calls if c.op == "summarise" and c.ok]
     # Where no model writes anything there is nothing to be shown; what is removed and what is declared remain.
     modelless = "summariser" not in reading.header.mechanisms and not any(
         call.op == "summarise" for operation in reading.operations for call in operation.calls
@@ -212,10 +221,15 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
     for stretch in lane:
         calls = [call for call in stretch.calls if call.ended is EventType.OK]
         shown = " ".join(shown_to(call) for call in calls)
-        if stretch.new_summaries:
+        # What a caller erased is taken out of summaries too, and these are then no other ones.
+        if stretch.new_summaries and not stretch.of("forget"):
+            # Of every branch: a summary may have been written before this one began.
+            replies = [reply_of(call) for call in written if call.end < stretch.before.end]
+            forgotten = any(w.operation.op == "forget" for w in reading.withdrawals)
             removed = reading.removed(stretch)
             for turn in removed:
-                if not reading.said[turn].forms:
+                # Bytes cannot be shown as they are: requests to a model are text here.
+                if not reading.said[turn].forms or reading.said[turn].turn.data is not None:
                     continue
                 tally.trigger()
                 if not modelless and not holds(shown, reading.said[turn].forms):
@@ -230,7 +244,8 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
                 originals = under.get(item.id, frozenset())
                 whole = bool(originals) and all(holds(shown, reading.said[t].forms) for t in originals)
                 from_originals = modelless or whole
-                if not _was_shown(content(item), replies, shown) and not from_originals:
+                was_shown = _was_shown(content(item), replies, shown, shortened=forgotten)
+                if not was_shown and not from_originals:
                     tally.fail(
                         f"Summary {item.id} was replaced by summary {stretch.new_summaries[-1].id}, but the "
                         "summariser was shown neither it nor the turns under it.",
@@ -244,7 +259,6 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
         _outcome(reading, tally, stretch, under)
         for item in stretch.new_summaries:
             under[item.id] = _covered(reading, item, under) or frozenset()
-        replies += [reply_of(call) for call in calls]
 
 
 def _names(reading: Reading) -> frozenset[str]:

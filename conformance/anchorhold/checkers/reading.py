@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from anchorhold.checkers.words import carries_calls, content, holds, plain, says, shorten, words
+from anchorhold.compactor import Audit, Ratios
 from anchorhold.history import EventType, Header
 from anchorhold_spec.vocabulary import (
     Answer,
@@ -26,12 +27,42 @@ from anchorhold_spec.vocabulary import (
     Turn,
 )
 
-READS = frozenset({"live", "pointers", "get", "search", "reconstitute", "manifest", "tombstones", "status"})
-COMMON = frozenset({"open", "reopen", "crash", "expire"})
+READS = frozenset(
+    {
+        "live",
+        "pointers",
+        "get",
+        "search",
+        "reconstitute",
+        "manifest",
+        "tombstones",
+        "status",
+        "ratios",
+        "audits",
+    }
+)
+COMMON = frozenset(
+    {
+        "open",
+        "reopen",
+        "crash",
+        "expire",
+        "forget",
+        "clock",
+        "lose_power",
+        "fail_store",
+        "hold_copies",
+        "settle",
+    }
+)
 """Operations that concern every session of a store."""
-OUTCOMES = frozenset({"compact", "evict", "tombstone"})
-SIDELINES = frozenset({"describe", "note", "close"})
-"""Operations that neither look nor change anything."""
+OUTCOMES = frozenset({"compact", "evict", "tombstone", "forget", "override"})
+SIDELINES = frozenset({"describe", "note", "close", "files", "scan", "begin", "advance"})
+"""Operations that neither look nor change anything. What a worker does in them is an operation of its own."""
+WITHDRAWING = frozenset({"clear", "rewind", "forget"})
+"""Operations by which the caller takes turns away."""
+MAIN = "main"
+"""The process that does what the workload says, one step after the other."""
 CONTENT = frozenset({AnswerKind.FOUND, AnswerKind.PARTIAL})
 
 T = TypeVar("T")
@@ -53,6 +84,8 @@ class Operation:
     error: str | None = None
     calls: tuple["Operation", ...] = ()
     """What was called inside it: the summariser."""
+    process: str = MAIN
+    """Another than `main` where it was done beside, or by a worker, while something else went on."""
 
     @property
     def ok(self) -> bool:
@@ -83,6 +116,7 @@ class Said:
     certain: bool
     """Whether the append was acknowledged; otherwise it may or may not be there."""
     session: str
+    """Session and branch that it was said in, as `lane` writes them."""
     forms: tuple[tuple[str, ...], ...]
 
 
@@ -128,11 +162,17 @@ class Observation:
     manifests: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
     tombstones: tuple[Tombstone, ...] | None = None
     status: str | None = None
+    ratios: Ratios | None = None
+    audits: tuple[Audit, ...] | None = None
     questions: tuple[Question, ...] = ()
     raw: frozenset[str] = frozenset()
     """Turns that stand in the window as they were."""
     exempt: frozenset[str] = frozenset()
-    """Turns whose original the suite itself put out of reach (damaged store, horizon over)."""
+    """Turns whose original the suite itself put out of reach (damaged store, horizon over), or took away."""
+    withdrawn: frozenset[str] = frozenset()
+    """Of these: turns that the caller took away from this session by a clear, a rewind or a forget."""
+    copies_held: bool = False
+    """Whether the suite holds background copies back."""
     damaged: frozenset[str] = frozenset()
     """Tokens under which the suite damaged the stored bytes."""
 
@@ -198,6 +238,29 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Withdrawal:
+    """A clear, rewind or forget: turns that the caller took away."""
+
+    operation: Operation
+    session: str
+    turns: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forked:
+    """Where a branch began."""
+
+    parent: str
+    at: int
+    """Event at which it was acknowledged."""
+
+
+def lane(session: str, branch: str) -> str:
+    """A session and a branch as one name."""
+    return session if branch == "main" else f"{session} ({branch})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Drop:
     """A caller's explicit decision that an assertion may go."""
 
@@ -230,8 +293,21 @@ class Reading:
     """Every token ever seen, with the pointer as first seen."""
     issued: Mapping[str, int]
     """Event at which each token was first seen."""
+    withdrawals: tuple[Withdrawal, ...] = ()
+    """Everything that the caller took away, in order."""
+    forks: Mapping[str, Forked] = field(default_factory=dict)
+    """Every branch that was begun, by its lane."""
     _contained: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
     _stated: dict[str, frozenset[int]] = field(default_factory=dict, repr=False)
+
+    @property
+    def homes(self) -> Mapping[str, str]:
+        """The session in which each token was first seen: another one has no business with it (ISO-1)."""
+        found: dict[str, str] = {}
+        for observation in self.observations:
+            for pointer in observation.pointers or ():
+                found.setdefault(pointer.token, observation.session)
+        return found
 
     def offers(self, *operations: str) -> bool:
         """Whether the compactor has all of these operations."""
@@ -297,12 +373,25 @@ class Reading:
         sessions = dict.fromkeys(stretch.after.session for stretch in self.stretches)
         return tuple(tuple(s for s in self.stretches if s.after.session == session) for session in sessions)
 
+    def belongs(self, turn: str, session: str) -> bool:
+        """Whether a turn is of a session's lineage: said in it, or in an ancestor before it branched off."""
+        said = self.said[turn]
+        while said.session != session:
+            forked = self.forks.get(session)
+            if forked is None or forked.at < said.at:
+                return False
+            session = forked.parent
+        return True
+
     def present(self, observation: Observation) -> tuple[Said, ...]:
-        """The acknowledged turns of the session that is being looked at."""
+        """The acknowledged turns of the session that is being looked at, without what was taken away."""
         return tuple(
             said
-            for said in self.said.values()
-            if said.certain and said.at < observation.start and said.session == observation.session
+            for turn, said in self.said.items()
+            if said.certain
+            and said.at < observation.start
+            and turn not in observation.withdrawn
+            and self.belongs(turn, observation.session)
         )
 
     def standing(self, observation: Observation) -> frozenset[str]:
@@ -319,5 +408,5 @@ class Reading:
             and stretch.before.start <= said.at <= stretch.after.start
             and said.session == stretch.after.session
         }
-        gone = (stretch.before.raw | came) - self.standing(stretch.after)
+        gone = (stretch.before.raw | came) - self.standing(stretch.after) - stretch.after.withdrawn
         return tuple(i for i in self.said if i in gone)

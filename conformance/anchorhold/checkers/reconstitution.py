@@ -191,7 +191,7 @@ def rec_1(reading: Reading, tally: Tally) -> None:
                     event=question.operation.end,
                 )
         for token, answer in observation.answers.items():
-            if answer.kind not in CONTENT or observation.exempt:
+            if answer.kind not in CONTENT or observation.exempt - observation.withdrawn:
                 continue
             tally.trigger()
             wrong = _followed(reading, token, answer)

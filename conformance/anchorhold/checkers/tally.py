@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 from anchorhold.checkers.observe import read
 from anchorhold.checkers.reading import Reading
-from anchorhold.compactor import Mechanism
-from anchorhold.verdict import Failure, History, Judgement
+from anchorhold.verdict import Failure, History, Judgement, Needed
 
 
 @dataclass(slots=True)
@@ -46,7 +45,7 @@ class RuleChecker:
 
     rule: str
     minimum: int
-    mechanisms: tuple[Mechanism, ...]
+    mechanisms: tuple[Needed, ...]
     examine: Callable[[Reading, Tally], None]
 
     def judge(self, history: History) -> Judgement:

@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from anchorhold.cli.pairs import pairs
 from anchorhold_spec import machines as registry
 from anchorhold_spec.language import Machine, MalformedMachine, UnknownChoice
 from anchorhold_spec.run import GuardId, Violation, show_trace
@@ -98,8 +99,8 @@ def explore(
     if walks is not None and (symmetry or checkpoint or keep_going or limit):
         _refuse("--walks goes with none of --symmetry, --keep-going, --limit and --checkpoint: it keeps no states")
     chosen = _machine(machine[0])
-    sizes = {name: _number(name, value) for name, value in _pairs(size, "--size")}
-    switches = dict(_pairs(switch, "--switch"))
+    sizes = {name: _number(name, value) for name, value in pairs(size, "--size", refuse=_refuse)}
+    switches = dict(pairs(switch, "--switch", refuse=_refuse))
     dropped = tuple(_guard(text) for text in drop or [])
     from anchorhold_spec.explore import Engine, jit
     from anchorhold_spec.explore import explore as go_through
@@ -184,15 +185,6 @@ def _machine(name: str) -> Machine:
         return registry.load(name)
     except (UnknownChoice, MalformedMachine) as problem:
         _refuse(str(problem))
-
-
-def _pairs(given: list[str] | None, option: str) -> Iterator[tuple[str, str]]:
-    for text in given or []:
-        for piece in text.split(","):
-            name, equals, value = piece.partition("=")
-            if not (equals and name.strip() and value.strip()):
-                _refuse(f"{option} takes NAME=VALUE, and {piece!r} is none")
-            yield name.strip(), value.strip()
 
 
 def _number(name: str, text: str) -> int:

@@ -8,9 +8,11 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -19,8 +21,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from anchorhold.cli.pairs import pairs
 from anchorhold_spec import machines as registry
-from anchorhold_spec.language import Machine, MalformedMachine, Tag, UnknownChoice
+from anchorhold_spec.language import Machine, MalformedMachine, Tag, UnknownChoice, alternation_cycles
 from anchorhold_spec.run import show_change, show_state, show_step
 
 if TYPE_CHECKING:
@@ -37,6 +40,10 @@ def prove(
         typer.Argument(metavar="[MACHINE]...", help="Names, or path.py:machine. All machines if none is given."),
     ] = None,
     *,
+    switch: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Variant of the design, of each machine named; may be repeated."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the JSON document alone on standard output.")
     ] = False,
@@ -46,18 +53,23 @@ def prove(
 ) -> None:
     """Prove every invariant of the machines, show each guard necessary, and that nothing holds vacuously.
 
+    A question outside the fragment that is decided is warned of: it may come back `unknown`.
+
     Exit status: 0 all proved, 1 something refuted or unknown, 2 usage.
     """
     if importlib.util.find_spec("z3") is None:
         _refuse("proving needs Z3: pip install 'anchorhold[prove]'")
     names = machines or list(registry.names())
-    weights = {name: _weight(machine) for name, machine in zip(names, _load(names), strict=True)}
-    console = Console(stderr=as_json)
+    switches = dict(pairs(switch, "--switch", refuse=_refuse))
+    weights = {name: _weight(machine) for name, machine in zip(names, _load(names, switches), strict=True)}
+    console, warned = Console(stderr=as_json), Console(stderr=True, soft_wrap=True)
     started = time.perf_counter()
     outcomes: list[_Outcome] = []
     with Console(stderr=True).status("…") as status:
-        for outcome in _verify_all(names, weights, timeout=timeout, say=status.update):
+        for outcome in _verify_all(names, weights, switches, timeout=timeout, say=status.update):
             outcomes.append(outcome)
+            for warning in outcome.warnings:
+                warned.print(Text(f"warning: {warning}", style="yellow"))
             if not as_json:
                 console.print(_show(outcome))
     seconds = time.perf_counter() - started
@@ -87,6 +99,7 @@ class _Outcome:
     """Lines of the table of properties."""
     guard_lines: list[tuple[str, ...]]
     failures: list[Panel | Text]
+    warnings: list[str]
 
     @property
     def proved(self) -> bool:
@@ -104,25 +117,33 @@ class _Outcome:
             properties=self.properties + other.properties,
             guard_lines=self.guard_lines + other.guard_lines,
             failures=self.failures + other.failures,
+            warnings=self.warnings + other.warnings,
         )
 
 
-PARTS = ("proofs", "small sizes")
-"""Of a report: they take about as long, and are worked on side by side."""
+PARTS = ("proofs", "vacuity", "guards")
+"""Of a report, in its order. They are worked on side by side."""
+
+LONGEST_FIRST = ("guards", "proofs", "vacuity")
+"""So that no processor is left with the longest alone at the end."""
 
 
-def _verify(name: str, part: str, timeout: float, say: Callable[[str], None] = lambda _: None) -> _Outcome:
+def _verify(
+    name: str, part: str, switches: Mapping[str, str], timeout: float, say: Callable[[str], None] = lambda _: None
+) -> _Outcome:
     from anchorhold_spec.prove import as_json as document
-    from anchorhold_spec.prove import verify_proofs, verify_small_sizes
+    from anchorhold_spec.prove import verify_guards, verify_proofs, verify_vacuity
 
     def progress(what: str) -> None:
         say(f"{name}: {what}")
 
-    machine = registry.load(name)
+    machine = registry.load(name).with_switches(**switches)
     if part == "proofs":
         report = verify_proofs(machine, timeout=timeout, progress=progress)
+    elif part == "vacuity":
+        report = verify_vacuity(machine, progress=progress)
     else:
-        report = verify_small_sizes(machine, progress=progress)
+        report = verify_guards(machine, progress=progress)
     rows: Any = document([report], seconds=0)
     good = sum(each.result == "proved" for each in report.obligations)
     justified = sum(guard.justified for guard in report.guards)
@@ -135,27 +156,39 @@ def _verify(name: str, part: str, timeout: float, say: Callable[[str], None] = l
         properties=list(_properties(report)),
         guard_lines=list(_guards(report)),
         failures=_failures(report),
+        warnings=[str(cycle) for cycle in alternation_cycles(machine)] if part == "proofs" else [],
     )
 
 
 def _verify_all(
-    names: list[str], weights: Mapping[str, int], *, timeout: float, say: Callable[[str], None]
+    names: list[str],
+    weights: Mapping[str, int],
+    switches: Mapping[str, str],
+    *,
+    timeout: float,
+    say: Callable[[str], None],
 ) -> Iterator[_Outcome]:
     """In the order of the names. The parts are divided among the processors, those of heavy machines first."""
     processes = os.cpu_count() or 1
     if processes == 1:
         for name in names:
-            first, second = (_verify(name, part, timeout, say) for part in PARTS)
-            yield first + second
+            yield _together(_verify(name, part, switches, timeout, say) for part in PARTS)
         return
     # Not forked: Z3's threads and locks do not survive it.
     with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
         heavy_first = sorted(set(names), key=lambda name: -weights[name])
-        waiting = {(name, part): pool.submit(_verify, name, part, timeout) for name in heavy_first for part in PARTS}
+        waiting = {
+            (name, part): pool.submit(_verify, name, part, switches, timeout)
+            for name in heavy_first
+            for part in LONGEST_FIRST
+        }
         for name in names:
             say(name)
-            first, second = (waiting[name, part].result() for part in PARTS)
-            yield first + second
+            yield _together(waiting[name, part].result() for part in PARTS)
+
+
+def _together(parts: Iterable[_Outcome]) -> _Outcome:
+    return reduce(add, parts)
 
 
 def _weight(machine: Machine) -> int:
@@ -163,9 +196,9 @@ def _weight(machine: Machine) -> int:
     return len(machine.actions) * (len(machine.invariants) + len(machine.transitions))
 
 
-def _load(names: list[str]) -> list[Machine]:
+def _load(names: list[str], switches: Mapping[str, str]) -> list[Machine]:
     try:
-        return [registry.load(name) for name in names]
+        return [registry.load(name).with_switches(**switches) for name in names]
     except (UnknownChoice, MalformedMachine) as problem:
         _refuse(str(problem))
 

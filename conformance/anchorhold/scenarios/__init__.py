@@ -7,16 +7,33 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from anchorhold.scenarios.beside import SIDE_BY_SIDE
 from anchorhold.scenarios.damage import DAMAGE, crash_at
+from anchorhold.scenarios.evidence import EVIDENCE
 from anchorhold.scenarios.growth import GROWTH
+from anchorhold.scenarios.index import INDEX
+from anchorhold.scenarios.keeping import KEEPING
 from anchorhold.scenarios.loosening import LOOSENING
 from anchorhold.scenarios.mixtures import mixture
+from anchorhold.scenarios.nothing import NOTHING
 from anchorhold.scenarios.plan import ASKED_FOR, Plan, Scenario
 from anchorhold.scenarios.replies import REPLIES
+from anchorhold.scenarios.trouble import AUDITED, TROUBLE, store_fails_at
 
 __all__ = ["ASKED_FOR", "BUDGETS", "DIRECTED", "Budget", "Effort", "Plan", "Scenario", "scenarios"]
 
-DIRECTED: tuple[Scenario, ...] = (*GROWTH, *LOOSENING, *REPLIES, *DAMAGE)
+DIRECTED: tuple[Scenario, ...] = (
+    *GROWTH,
+    *LOOSENING,
+    *KEEPING,
+    *EVIDENCE,
+    *INDEX,
+    *NOTHING,
+    *REPLIES,
+    *DAMAGE,
+    *SIDE_BY_SIDE,
+    *TROUBLE,
+)
 
 
 class Effort(StrEnum):
@@ -46,14 +63,16 @@ BUDGETS: dict[Effort, Budget] = {
 
 
 def scenarios(
-    *, effort: Effort, seed: int, operations: frozenset[str], points: tuple[str, ...]
+    *, effort: Effort, seed: int, means: frozenset[str], points: tuple[str, ...]
 ) -> Iterator[tuple[Scenario, str]]:
     """The scenarios to play in order, each with the seed for its turns and facts."""
     budget = BUDGETS[effort]
     crashes = tuple(crash_at(number, name) for number, name in enumerate(points))
+    failures = tuple(store_fails_at(number, name) for number, name in enumerate(points))
+    long = () if effort is Effort.QUICK else (AUDITED,)
     for number in range(budget.rounds):
-        for scenario in (*DIRECTED, *crashes):
-            if scenario.needs <= operations:
+        for scenario in (*DIRECTED, *crashes, *failures, *long):
+            if scenario.needs <= means:
                 yield scenario, f"{seed}:{scenario.name}:{number}"
     for number in range(budget.mixtures):
         yield mixture(number, seed), f"{seed}:mixture:{number}"

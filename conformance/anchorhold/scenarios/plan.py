@@ -88,8 +88,10 @@ class Scenario:
     """Ids of the rules."""
     build: Callable[[Plan], tuple[AnyStep, ...]]
     needs: frozenset[str] = field(default_factory=frozenset)
-    """Operations without which it would show nothing."""
+    """Means without which it would show nothing: operations, and `concurrency` (`anchorhold.run.means_of`)."""
+    settings: Settings = ASKED_FOR
+    """What its session is opened with."""
 
     def workload(self, plan: Plan) -> Workload:
         """Write the workload."""
-        return Workload(name=self.name, aims=self.aims, settings=ASKED_FOR, steps=self.build(plan))
+        return Workload(name=self.name, aims=self.aims, settings=self.settings, steps=self.build(plan))

@@ -1,10 +1,17 @@
 """One session of the wire protocol with one program: requests, answers, and `summarise` in between.
 
 After any `AdapterError` the program is killed: what it says later could belong to anything.
+
+Calls may be made from several threads at once, to a program that declares `concurrency`. Of the threads that wait one
+reads for all: each message is given to the thread whose request it belongs to, which also serves the summaries that
+are asked for in the course of its request.
 """
 
+import threading
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from msgspec import UNSET
 
@@ -40,6 +47,20 @@ _SEE_SCHEMA = "conformance/schemas/wire.schema.json has the form; fields that it
 _IS_NO_MESSAGE = "standard output is for the protocol alone, one JSON-RPC message a line; logs go to standard error"
 
 
+@dataclass(slots=True)
+class _Outstanding:
+    """A request that was made and not answered yet."""
+
+    identity: int
+    method: str
+    inbox: deque[Message | BaseException] = field(default_factory=deque)
+
+    @property
+    def doing(self) -> str:
+        """For errors."""
+        return f"while `{self.method}` ran"
+
+
 class Connection:
     """A started and initialised adapter program.
 
@@ -59,6 +80,9 @@ class Connection:
         self.name = name
         self._limits = limits
         self._asked = 0
+        self._outstanding: dict[int, _Outstanding] = {}
+        self._turn = threading.Condition()
+        self._reading = False
         self._program = Program(command, name=name, limits=limits, environment=environment)
         self.usable = True
         """False once it failed or was closed."""
@@ -117,26 +141,90 @@ class Connection:
             raise
 
     def _call(self, method: str, params: Params, summarise: Summarise | None, seconds: float | None) -> object:
-        doing = f"while `{method}` ran"
-        if self._program.waiting(doing=f"before `{method}`"):
-            raise self._stray(self._program.receive(deadline=0, doing=doing), f"before `{method}` was asked")
-        self._asked += 1
         deadline = time.monotonic() + (self._limits.call if seconds is None else seconds)
-        self._program.send(write_request(self._asked, method, params), deadline=deadline, doing=doing)
-        while True:
-            line = self._program.receive(deadline=deadline, doing=doing)
-            message = self._read(line, doing)
-            if message.method is not UNSET:
+        own = self._ask(method, params, deadline)
+        try:
+            while True:
+                message = self._next(own, deadline)
+                if message.method is UNSET:
+                    break
                 # The suite's own time is not the adapter's.
                 before = time.monotonic()
-                answer = self._summary(message, summarise, doing)
+                answer = self._summary(message, summarise, own.doing)
                 deadline += time.monotonic() - before
-                self._program.send(answer, deadline=deadline, doing=doing)
-                continue
-            result = self._result(method, message, doing)
-            if self._program.buffered:
-                raise self._stray(self._program.receive(deadline=0, doing=doing), f"after `{method}` was answered")
-            return result
+                with self._turn:
+                    self._program.send(answer, deadline=deadline, doing=own.doing)
+        finally:
+            with self._turn:
+                del self._outstanding[own.identity]
+        result = self._result(own, message)
+        if not self._outstanding and self._program.buffered:
+            raise self._stray(self._program.receive(deadline=0, doing=own.doing), f"after `{method}` was answered")
+        return result
+
+    def _ask(self, method: str, params: Params, deadline: float) -> _Outstanding:
+        """Send the request."""
+        with self._turn:
+            if not self._outstanding and self._program.waiting(doing=f"before `{method}`"):
+                line = self._program.receive(deadline=0, doing=f"while `{method}` ran")
+                raise self._stray(line, f"before `{method}` was asked")
+            self._asked += 1
+            own = _Outstanding(identity=self._asked, method=method)
+            self._outstanding[own.identity] = own
+            self._program.send(write_request(own.identity, method, params), deadline=deadline, doing=own.doing)
+        return own
+
+    def _next(self, own: _Outstanding, deadline: float) -> Message:
+        """The next message that belongs to a request, read here or by another thread that waits."""
+        while True:
+            with self._turn:
+                self._turn.wait_for(lambda: own.inbox or not self._reading, timeout=deadline - time.monotonic())
+                if own.inbox:
+                    message = own.inbox.popleft()
+                    if isinstance(message, BaseException):
+                        raise message
+                    return message
+                # Another thread that has read so long in vain raises what is to be raised.
+                if self._reading:
+                    continue
+                self._reading = True
+            try:
+                line = self._program.receive(deadline=deadline, doing=own.doing)
+                message = self._read(line, own.doing)
+                with self._turn:
+                    self._owner(message, own).inbox.append(message)
+            except BaseException as error:
+                with self._turn:
+                    for other in self._outstanding.values():
+                        if other is not own:
+                            other.inbox.append(error)
+                raise
+            finally:
+                with self._turn:
+                    self._reading = False
+                    self._turn.notify_all()
+
+    def _owner(self, message: Message, reader: _Outstanding) -> _Outstanding:
+        """The request that a message belongs to. Raises AdapterError where there is none."""
+        if message.method is UNSET:
+            if isinstance(message.id, int) and message.id in self._outstanding:
+                return self._outstanding[message.id]
+            alone = len(self._outstanding) == 1
+            if message.error is not UNSET and message.id is None and alone:
+                return reader
+            raise self._wrong_id(message, reader)
+        asked = self._during(message)
+        if asked in self._outstanding:
+            return self._outstanding[asked]
+        # Said by nobody: of several it is the oldest, which waits for its model while the others are let in.
+        return self._outstanding[min(self._outstanding)]
+
+    def _during(self, message: Message) -> int:
+        try:
+            return read_shown(message.params).request or 0 if message.params is not UNSET else 0
+        except MessageError:
+            # Told by whoever serves it.
+            return 0
 
     def _read(self, line: bytes, doing: str) -> Message:
         try:
@@ -173,11 +261,10 @@ class Connection:
         except SummariserError as error:
             return write_error(identity, SUMMARISER_FAILED, str(error))
 
-    def _result(self, method: str, message: Message, doing: str) -> object:
-        if message.error is not UNSET and (message.id == self._asked or message.id is None):
-            raise self._refusal(message.error, method, doing)
-        if message.id != self._asked:
-            raise self._wrong_id(message, doing)
+    def _result(self, own: _Outstanding, message: Message) -> object:
+        method = own.method
+        if message.error is not UNSET:
+            raise self._refusal(message.error, method, own.doing)
         # `_read` has seen to it that a message without an error and a method has a result.
         assert message.result is not UNSET
         try:
@@ -198,14 +285,15 @@ class Connection:
         # Any other code, also one that PROTOCOL.md does not know: whether it happened is not known (OUT-2).
         return OperationError(text, definite=error.code == DEFINITE)
 
-    def _wrong_id(self, message: Message, doing: str, *, answered: bool = False) -> AdapterError:
-        if isinstance(message.id, int) and 0 < message.id < self._asked + answered:
+    def _wrong_id(self, message: Message, reader: _Outstanding | None, when: str | None = None) -> AdapterError:
+        doing = when if reader is None else reader.doing
+        if isinstance(message.id, int) and 0 < message.id <= self._asked:
             hint = "a request has one answer"
             return self._error(Fault.UNASKED, f"answered request {message.id} again {doing}", hint=hint)
         shown = "without an id" if message.id is UNSET else f"with id {message.id!r}"
         return self._error(
             Fault.WRONG_ID,
-            f"wrote an answer {shown} {doing}, which is request {self._asked}",
+            f"wrote an answer {shown} {doing}, which is request {self._asked if reader is None else reader.identity}",
             hint="an answer repeats the id of its request, as the number that it is",
         )
 
@@ -214,7 +302,7 @@ class Connection:
         if message.method is not UNSET:
             what = f"asked for {message.method!r} {when}"
             return self._error(Fault.UNASKED, what, hint="`summarise` may be asked only while an operation runs")
-        return self._wrong_id(message, when, answered=True)
+        return self._wrong_id(message, None, when)
 
     def _error(self, code: Fault, what: str, *, hint: str, cause: str = "") -> AdapterError:
         return AdapterError(f"adapter {self.name!r} {what}", code=code, cause=cause, hint=hint, stderr=self.stderr)

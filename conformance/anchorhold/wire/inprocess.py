@@ -9,11 +9,28 @@ from typing import Any
 import msgspec
 
 from anchorhold.adapters import anchorhold_sdk
-from anchorhold.compactor import Description, OperationError, Reply, Settings, Shown, Summarise, SummariserError
+from anchorhold.compactor import (
+    Description,
+    Mechanism,
+    OperationError,
+    Reply,
+    Settings,
+    Shown,
+    Summarise,
+    SummariserError,
+)
 from anchorhold.errors import AdapterError, Fault, one_line
-from anchorhold.wire.messages import OPERATIONS, REQUIRED, MessageError, OpenParams, Params, read_result
+from anchorhold.wire.messages import (
+    OPERATIONS,
+    REQUIRED,
+    MessageError,
+    OpenParams,
+    Params,
+    SwitchParams,
+    read_result,
+)
 from anchorhold.wire.operations import Operations, not_offered
-from anchorhold.wire.worker import StillRunningError, Worker
+from anchorhold.wire.worker import Quiet, SharedLoop, StillRunningError, Worker
 
 _ANY = (Exception, SystemExit, asyncio.CancelledError)
 """What may leave somebody else's code, save an interrupt, which is the user's."""
@@ -23,7 +40,9 @@ _SEE_TYPES = "return the values of anchorhold.compactor and anchorhold_spec.voca
 class ClassCompactor(Operations):
     """One instance of the class, from its making to `close`.
 
-    The class is made, and all its operations run, on a thread of its own with a time-out of `seconds` each.
+    The class is made, and all its operations run, on a thread of its own with a time-out of `seconds` each. Where it
+    declares `concurrency`, an operation that is asked for while another runs has a second thread, and coroutines of
+    both run on one event loop.
     """
 
     def __init__(
@@ -33,7 +52,10 @@ class ClassCompactor(Operations):
         self._name = name
         self._seconds = seconds
         self._ended = ended
+        self._quiet = Quiet()
         self._worker: Worker | None = None
+        self._beside: Worker | None = None
+        self._loop: SharedLoop | None = None
         self._instance: Any = None
         self._description: Description | None = None
         self._opened = False
@@ -63,6 +85,8 @@ class ClassCompactor(Operations):
             result = self._checked("initialize", {"protocol": 1, "description": {**plain, "operations": offered}})
             assert isinstance(result, Description)
             self._description = result
+            if self._worker is not None and (loop := self._shared()) is not None:
+                self._worker.share(loop)
         return self._description
 
     def open(self, settings: Settings, summarise: Summarise) -> Settings:
@@ -81,10 +105,13 @@ class ClassCompactor(Operations):
             if worker is not None and opened:
                 self._operate("close")
         finally:
-            # A worker that hangs was given up by `_run`; this one is idle.
-            if self._worker is not None:
-                self._worker.end(wait=True)
-            self._worker = self._instance = None
+            # Workers that hang were given up by `_run`; these are idle.
+            for idle in (self._worker, self._beside):
+                if idle is not None:
+                    idle.end(wait=True)
+            if self._loop is not None and not self._hung:
+                self._loop.end()
+            self._worker = self._beside = self._loop = self._instance = None
             self._ended(self)
 
     def abandon(self) -> None:
@@ -96,7 +123,11 @@ class ClassCompactor(Operations):
         if operation not in self.describe().operations:
             raise not_offered(self._name, operation)
         assert not isinstance(params, OpenParams)
-        return self._operate(operation, *(() if params is None else msgspec.structs.astuple(params)))
+        arguments = () if params is None else msgspec.structs.astuple(params)
+        if isinstance(params, SwitchParams) and params.branch == "main":
+            # Told only to who can fork: others need not take it.
+            arguments = arguments[:2]
+        return self._operate(operation, *arguments)
 
     def _operate(self, operation: str, *arguments: Any) -> object:
         method = getattr(self._made(), operation)
@@ -150,18 +181,37 @@ class ClassCompactor(Operations):
             raise self._error(
                 Fault.HANG, f"hangs, and `{operation}` was asked of it", hint="an earlier error says where"
             )
-        if self._worker is None:
-            self._worker = Worker(f"anchorhold {self._name}")
+        worker = self._idle()
         try:
-            return self._worker.run(function, seconds=self._seconds)
+            return worker.run(function, seconds=self._seconds)
         except StillRunningError:
-            self._worker.end(wait=False)
-            self._worker = self._instance = None
+            for each in (self._worker, self._beside):
+                if each is not None:
+                    each.end(wait=False)
+            self._worker = self._beside = self._instance = None
             self._opened, self._hung = False, True
             hint = "see where it waits; if it is only slow, allow it a longer time-out"
             raise self._error(
                 Fault.HANG, f"hangs: `{operation}` took more than {self._seconds:g} s", hint=hint
             ) from None
+
+    def _idle(self) -> Worker:
+        """The first thread or, while an operation runs on it, the second."""
+        if self._worker is None:
+            self._worker = Worker(f"anchorhold {self._name}", quiet=self._quiet, loop=self._shared())
+        if not self._worker.busy:
+            return self._worker
+        if self._beside is None:
+            self._beside = Worker(f"anchorhold {self._name} beside", quiet=self._quiet, loop=self._shared())
+        return self._beside
+
+    def _shared(self) -> SharedLoop | None:
+        """The event loop of both threads, where the class says that it takes two operations at once."""
+        if self._description is None or Mechanism.CONCURRENCY not in self._description.mechanisms:
+            return None
+        if self._loop is None:
+            self._loop = SharedLoop(f"anchorhold loop {self._name}")
+        return self._loop
 
     def _error(self, code: Fault, what: str, *, hint: str, cause: str = "") -> AdapterError:
         return AdapterError(f"adapter {self._name!r} {what}", code=code, cause=cause, hint=hint)

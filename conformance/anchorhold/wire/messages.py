@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, get_args, get_orig
 
 import msgspec
 
-from anchorhold.compactor import Description, Reply, Settings
+from anchorhold.compactor import Advance, Audit, Description, Ratios, Reply, Settings
 from anchorhold_spec.vocabulary import Answer, Entry, Item, Outcome, Pointer, Tombstone, Turn
 
 PROTOCOL: Final = 1
@@ -113,12 +113,66 @@ class SwitchParams(Params, frozen=True, kw_only=True):
 
     session: str
     user: str
+    branch: str = "main"
+
+
+class TurnParams(Params, frozen=True, kw_only=True):
+    """Id of a turn, as `append` was given it."""
+
+    turn: str
+
+
+class BranchParams(Params, frozen=True, kw_only=True):
+    """Name of the branch to begin."""
+
+    branch: str
+
+
+class HeldParams(Params, frozen=True, kw_only=True):
+    """Whether background copies are held back from now on."""
+
+    held: bool
+
+
+class ClockParams(Params, frozen=True, kw_only=True):
+    """By how many seconds the wall clock jumps; negative: back."""
+
+    shift: float
+
+
+class StoreFaultParams(Params, frozen=True, kw_only=True):
+    """One of the `crash_points` of the description, and how the write there fails."""
+
+    point: str
+    fault: Literal["error", "silent", "short"]
+
+
+class ReasonParams(Params, frozen=True, kw_only=True):
+    """Why the caller decides so."""
+
+    reason: str
+
+
+class BeginParams(Params, frozen=True, kw_only=True):
+    """A worker's name, the operation that it carries out, and the params of that operation."""
+
+    worker: str
+    op: str
+    arguments: dict[str, Any]
+
+
+class WorkerParams(Params, frozen=True, kw_only=True):
+    """Name of a worker that was begun."""
+
+    worker: str
 
 
 class SummariseParams(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """From the adapter: what the compactor shows its model, the text of each message in order."""
 
     messages: tuple[str, ...]
+    request: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    """Id of the suite's request in whose course it is asked; needed only where several are outstanding."""
 
 
 _Int: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
@@ -175,9 +229,25 @@ _OPTIONAL_PARAMS: Final[Mapping[str, type[Params]]] = {
     "corrupt": TokenParams,
     "switch": SwitchParams,
     "status": NoParams,
+    "clear": NoParams,
+    "rewind": TurnParams,
+    "fork": BranchParams,
+    "forget": TurnParams,
+    "files": NoParams,
+    "hold_copies": HeldParams,
+    "settle": NoParams,
+    "ratios": NoParams,
+    "clock": ClockParams,
+    "lose_power": NoParams,
+    "fail_store": StoreFaultParams,
+    "audits": NoParams,
+    "override": ReasonParams,
+    "begin": BeginParams,
+    "advance": WorkerParams,
 }
 OPERATIONS: Final = (*REQUIRED, *_OPTIONAL_PARAMS)
 
+_PATH: Final = Annotated[str, msgspec.Meta(pattern="^(/|[A-Za-z]:).*$")]
 _STATUS: Final = Annotated[str, msgspec.Meta(pattern="^(lossless|degraded: .+)$")]
 _INITIALIZED: Final = msgspec.defstruct(
     "Initialized",
@@ -223,12 +293,22 @@ def _optional(name: str) -> Method:
             return Method(params=params, result=_list_of(Tombstone), value=tuple[Tombstone, ...])
         case "get" | "search" | "reconstitute":
             return dataclasses.replace(_ANSWER, params=params)
-        case "tombstone" | "evict":
+        case "tombstone" | "evict" | "forget" | "override":
             return dataclasses.replace(_OUTCOME, params=params)
         case "corrupt":
             return Method(params=params, result=bool)
         case "status":
             return Method(params=params, result=_STATUS)
+        case "files":
+            return Method(params=params, result=tuple[_PATH, ...])  # type: ignore[valid-type]
+        case "ratios":
+            return Method(params=params, result=_strict(Ratios), value=Ratios)
+        case "audits":
+            return Method(params=params, result=_list_of(Audit), value=tuple[Audit, ...])
+        case "advance":
+            # The strict forms once each: msgspec names a schema's definitions by the types.
+            strict = _strict(Advance, outcome=_OUTCOME.result | None, answer=_ANSWER.result | None)
+            return Method(params=params, result=strict, value=Advance)
         case _:
             return Method(params=params, result=None)
 

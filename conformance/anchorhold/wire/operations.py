@@ -1,21 +1,29 @@
 """Every operation as a typed method over one `call`: the compactor that the suite sees, however it is reached."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
-from anchorhold.compactor import Description, Settings, Summarise
+from anchorhold.compactor import Advance, Audit, Description, Ratios, Settings, StoreFault, Summarise
 from anchorhold.wire.messages import (
     AppendParams,
+    BeginParams,
+    BranchParams,
+    ClockParams,
     CrashParams,
     ExpireParams,
+    HeldParams,
     ManifestParams,
     Params,
+    ReasonParams,
     ReconstituteParams,
     SearchParams,
+    StoreFaultParams,
     SwitchParams,
     TokenParams,
     TombstoneParams,
+    TurnParams,
+    WorkerParams,
 )
 from anchorhold_spec.vocabulary import Answer, Entry, Item, Outcome, Pointer, Tombstone, Turn
 
@@ -114,13 +122,73 @@ class Operations(ABC):
         """Damage the stored bytes under a pointer."""
         return self._result(bool, "corrupt", TokenParams(token=token))
 
-    def switch(self, session: str, user: str) -> None:
-        """Go over to another session."""
-        self._call("switch", SwitchParams(session=session, user=user))
+    def switch(self, session: str, user: str, branch: str = "main") -> None:
+        """Go over to another session, or to another branch of this one."""
+        self._call("switch", SwitchParams(session=session, user=user, branch=branch))
 
     def status(self) -> str:
         """`lossless`, or `degraded: ` and the reason."""
         return self._result(str, "status")
+
+    def clear(self) -> None:
+        """Empty the window."""
+        self._call("clear")
+
+    def rewind(self, turn: str) -> None:
+        """Take back what was appended after a turn."""
+        self._call("rewind", TurnParams(turn=turn))
+
+    def fork(self, branch: str) -> None:
+        """Begin a branch, and go over to it."""
+        self._call("fork", BranchParams(branch=branch))
+
+    def forget(self, turn: str) -> Outcome:
+        """Erase what a turn says."""
+        return self._result(Outcome, "forget", TurnParams(turn=turn))
+
+    def files(self) -> Sequence[str]:
+        """Paths of the files that hold anything of the session."""
+        return self._result(tuple, "files")
+
+    def hold_copies(self, held: bool) -> None:
+        """Hold background copies back, or let them land."""
+        self._call("hold_copies", HeldParams(held=held))
+
+    def settle(self) -> None:
+        """Let background work run to its end."""
+        self._call("settle")
+
+    def ratios(self) -> Ratios:
+        """Counts of summaries."""
+        return self._result(Ratios, "ratios")
+
+    def clock(self, shift: float) -> None:
+        """Let the wall clock jump."""
+        self._call("clock", ClockParams(shift=shift))
+
+    def lose_power(self) -> None:
+        """Lose what was not synced, and the process."""
+        self._call("lose_power")
+
+    def fail_store(self, point: str, fault: str) -> None:
+        """Arm: the next `compact`'s write at this point fails so."""
+        self._call("fail_store", StoreFaultParams(point=point, fault=StoreFault(fault).value))
+
+    def audits(self) -> Sequence[Audit]:
+        """Audits run so far."""
+        return self._result(tuple, "audits")
+
+    def override(self, reason: str) -> Outcome:
+        """Accept the loss, on the record."""
+        return self._result(Outcome, "override", ReasonParams(reason=reason))
+
+    def begin(self, worker: str, op: str, arguments: Mapping[str, Any]) -> None:
+        """Start an operation as a worker."""
+        self._call("begin", BeginParams(worker=worker, op=op, arguments=dict(arguments)))
+
+    def advance(self, worker: str) -> Advance:
+        """Let a worker go on up to its next access to a store."""
+        return self._result(Advance, "advance", WorkerParams(worker=worker))
 
 
 def not_offered(name: str, operation: str) -> NotImplementedError:

@@ -3,28 +3,85 @@
 import asyncio
 import concurrent.futures
 import contextlib
+import contextvars
 import inspect
 import queue
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
+
+_Job: TypeAlias = tuple[concurrent.futures.Future[Any], Callable[[], Any], contextvars.Context]
 
 
 class StillRunningError(Exception):
     """The call did not come back in time. Its thread cannot be stopped, and is left behind."""
 
 
+class Quiet:
+    """Sends what is printed to standard error, for as long as any of several threads needs it.
+
+    Standard output belongs to the whole process: where each thread restored what it had found, one that ends later
+    than another would restore the wrong one.
+    """
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._inside = 0
+        self._redirected = contextlib.ExitStack()
+
+    def __enter__(self) -> None:
+        """Redirect, where nobody did yet."""
+        with self._guard:
+            self._inside += 1
+            if self._inside == 1:
+                self._redirected.enter_context(contextlib.redirect_stdout(sys.stderr))
+
+    def __exit__(self, *_: object) -> None:
+        """Restore, where nobody else is inside."""
+        with self._guard:
+            self._inside -= 1
+            if self._inside == 0:
+                self._redirected.close()
+
+
+class SharedLoop:
+    """An event loop on a thread of its own, for coroutines of several workers."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread.start()
+
+    def run(self, awaitable: Any) -> Any:
+        """The result of a coroutine, which inherits the caller's context."""
+        return asyncio.run_coroutine_threadsafe(_await(awaitable), self._loop).result()
+
+    def end(self) -> None:
+        """Stop, and release what is left."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()
+        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        self._loop.run_until_complete(self._loop.shutdown_default_executor())
+        self._loop.close()
+
+
 class Worker:
     """Runs calls one after another on one thread, and coroutines on one event loop.
 
     One thread, because compactors hold things that belong to a thread (SQLite connections). What it prints goes to
-    standard error: standard output is the suite's own.
+    standard error: standard output is the suite's own. Each call sees the context variables of whoever asks for it.
     """
 
-    def __init__(self, name: str) -> None:
-        self._inbox: queue.SimpleQueue[tuple[concurrent.futures.Future[Any], Callable[[], Any]] | None]
+    def __init__(self, name: str, *, quiet: Quiet | None = None, loop: SharedLoop | None = None) -> None:
+        self._quiet = quiet or Quiet()
+        self._shared = loop
+        self.busy = False
+        """Whether a call runs."""
+        self._inbox: queue.SimpleQueue[_Job | None]
         self._inbox = queue.SimpleQueue()
         self._guard = threading.Lock()
         self._paused = 0.0
@@ -33,19 +90,32 @@ class Worker:
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
+    def share(self, loop: SharedLoop) -> None:
+        """From here on coroutines run on this loop."""
+        self._shared = loop
+
     def run(self, function: Callable[[], Any], *, seconds: float) -> Any:
         """The result of the function, awaited where it is to be. Raises what it raises, and StillRunningError."""
         future: concurrent.futures.Future[Any] = concurrent.futures.Future()
         begin, paused = time.monotonic(), self._suite_time()
+        context = contextvars.copy_context()
         # Redirected here and not by the thread: so it ends here too where the call does not.
-        with contextlib.redirect_stdout(sys.stderr):
-            self._inbox.put((future, function))
+        with self._quiet, self._occupied():
+            self._inbox.put((future, function, context))
             while not future.done():
                 left = seconds - (time.monotonic() - begin) + (self._suite_time() - paused)
                 if left <= 0:
                     raise StillRunningError
                 concurrent.futures.wait([future], timeout=max(left, 0.01))
         return future.result()
+
+    @contextlib.contextmanager
+    def _occupied(self) -> Iterator[None]:
+        self.busy = True
+        try:
+            yield
+        finally:
+            self.busy = False
 
     @contextlib.contextmanager
     def suite_time(self) -> Iterator[None]:
@@ -75,17 +145,20 @@ class Worker:
     def _work(self) -> None:
         with asyncio.Runner() as runner:
             while (job := self._inbox.get()) is not None:
-                future, function = job
+                future, function, context = job
                 try:
-                    result = function()
+                    result = context.run(function)
                     if inspect.isawaitable(result):
-                        result = runner.run(_await(result))
+                        if self._shared is None:
+                            result = runner.run(_await(result), context=context)
+                        else:
+                            result = context.run(self._shared.run, result)
                 except BaseException as error:  # noqa: BLE001 - it is raised again where the result is waited for
                     future.set_exception(error)
                 else:
                     future.set_result(result)
                 # Or the last result would live as long as the thread.
-                del job, future, function
+                del job, future, function, context
 
 
 async def _await(awaitable: Any) -> Any:

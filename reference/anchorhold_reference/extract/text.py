@@ -1,25 +1,23 @@
 """Sentences, clauses, polarity and certainty: the frame in which a literal stands."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 _ABBREVIATED = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|fig|dr|mr|mrs|ms|prof|st|inc|ltd|resp)|\b[A-Z])\.$", re.IGNORECASE
 )
-_LINE = re.compile(r"[^\n\r]+")
+_ENUMERATOR = re.compile(r"\s*(?:[-*•>]+\s+)*\d{1,3}\.\s+")
 _STOP = re.compile(r"(?<![.!?])[.!?]+[\"'”’)\]]*\s+")
-_CLAUSE = re.compile(
-    r"[;,:()\[\]–—]|\s-\s|\b(?:but|however|although|though|while|whereas|and|or|so|because)\b", re.IGNORECASE
+_NEGATING = (
+    r"(?:not|never|no|non|nope|none|nothing|nobody|neither|nor|without|w/o|cannot|nowhere"
+    r"|(?:ca|wo|do|does|did|is|are|was|were|has|have|had|could|would|should|might|must|need|ai|sha)n['’]t"
+    r"|dont|doesnt|didnt|isnt|arent|wasnt|werent|cant|wont|couldnt|shouldnt|wouldnt|havent|hasnt|hadnt)"
 )
-
-NEGATOR = re.compile(
-    r"\b(?:not|never|no|none|nothing|nobody|neither|nor|without|cannot|no longer|nowhere)\b"
-    r"|\b(?:ca|wo|do|does|did|is|are|was|were|has|have|had|could|would|should|must|need|ai|sha)n['’]t\b"
-    r"|\b(?:dont|doesnt|didnt|isnt|wasnt|cant|wont|couldnt|shouldnt|havent|hasnt)\b",
-    re.IGNORECASE,
-)
+NEGATOR = re.compile(rf"\b{_NEGATING}\b", re.IGNORECASE)
+"""Whatever may negate, inside longer words too: what decides whether two texts say the same errs towards "no"."""
+NEGATION = re.compile(rf"(?<![\w\-./\\$#@]){_NEGATING}(?!\w|[\-/.]\w)", re.IGNORECASE)
+"""What negates by itself, and is no part of a name or an option."""
 HEDGE = re.compile(
     r"\b(?:maybe|perhaps|possibly|probably|presumably|likely|unlikely|might|may|could|seems?|appears? to|apparently"
     r"|allegedly|supposedly|i (?:think|guess|believe|suspect|assume)|not sure|unsure|unclear|uncertain|unconfirmed"
@@ -27,6 +25,110 @@ HEDGE = re.compile(
     r"|assuming|suspected)\b|~(?=\d)",
     re.IGNORECASE,
 )
+NEGATING_WORDS = frozenset(
+    [
+        "not",
+        "never",
+        "no",
+        "non",
+        "nope",
+        "none",
+        "nothing",
+        "nobody",
+        "neither",
+        "nor",
+        "without",
+        "cannot",
+        "nowhere",
+        "dont",
+        "doesnt",
+        "didnt",
+        "isnt",
+        "arent",
+        "wasnt",
+        "werent",
+        "cant",
+        "wont",
+        "couldnt",
+        "shouldnt",
+        "wouldnt",
+        "havent",
+        "hasnt",
+        "hadnt",
+    ]
+) | {
+    f"{verb}n{mark}t"
+    for verb in [
+        "ca",
+        "wo",
+        "do",
+        "does",
+        "did",
+        "is",
+        "are",
+        "was",
+        "were",
+        "has",
+        "have",
+        "had",
+        "could",
+        "would",
+        "should",
+        "might",
+        "must",
+        "need",
+        "ai",
+        "sha",
+    ]
+    for mark in "'’"
+}
+"""Where none of these is a word of a text, and no `w/o`, `NEGATOR` finds nothing."""
+HEDGING_WORDS = frozenset(
+    [
+        "maybe",
+        "perhaps",
+        "possibly",
+        "probably",
+        "presumably",
+        "likely",
+        "unlikely",
+        "might",
+        "may",
+        "could",
+        "seem",
+        "seems",
+        "appear",
+        "appears",
+        "apparently",
+        "allegedly",
+        "supposedly",
+        "think",
+        "guess",
+        "believe",
+        "suspect",
+        "assume",
+        "sure",
+        "unsure",
+        "unclear",
+        "uncertain",
+        "unconfirmed",
+        "unverified",
+        "roughly",
+        "approximately",
+        "about",
+        "around",
+        "tentatively",
+        "should",
+        "would",
+        "if",
+        "unless",
+        "whether",
+        "case",
+        "assuming",
+        "suspected",
+    ]
+)
+"""Where none of these is a word of a text, and no `~`, `HEDGE` finds nothing."""
 SPEAKERS = {
     "user": "user",
     "human": "user",
@@ -47,8 +149,11 @@ _ATTRIBUTION = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+Spans: TypeAlias = tuple[tuple[int, int], ...]
+"""Where something begins and ends, in order."""
+
+
+class Sentence(NamedTuple):
     """A run of text that says one thing, on one line."""
 
     start: int
@@ -60,69 +165,69 @@ class Sentence:
     end: int
     speaker: str | None
     """Whose words the text says these are."""
-    negated: bool
-    hedged: bool
+    negators: Spans
+    """What negates in it."""
+    hedges: Spans
     question: bool
 
+    @property
+    def negated(self) -> bool:
+        """Whether anything negates in it."""
+        return bool(self.negators)
 
-def sentences(text: str) -> list[Sentence]:
-    """The sentences of a text, in order."""
-    return [_read(text, start, end) for start, end in _bounds(text)]
-
-
-def _bounds(text: str) -> Iterator[tuple[int, int]]:
-    for line in _LINE.finditer(text):
-        start = line.start()
-        for stop in _STOP.finditer(text, line.start(), line.end()):
-            head = text[max(start, stop.start() - 8) : stop.start() + 1]
-            if text[stop.start()] == "." and _ABBREVIATED.search(head):
-                continue
-            yield start, stop.end()
-            start = stop.end()
-        if start < line.end():
-            yield start, line.end()
+    @property
+    def hedged(self) -> bool:
+        """Whether anything hedges in it."""
+        return bool(self.hedges)
 
 
-def _read(text: str, start: int, end: int) -> Sentence:
+def bounds(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Where the sentences of a line begin and end."""
+    line = start
+    for stop in _STOP.finditer(text, line, end):
+        head = text[max(start, stop.start() - 8) : stop.start() + 1]
+        if text[stop.start()] == "." and (_ABBREVIATED.search(head) or _ENUMERATOR.fullmatch(text, line, stop.end())):
+            continue
+        yield start, stop.end()
+        start = stop.end()
+    if start < end:
+        yield start, end
+
+
+def read_sentence(
+    text: str, start: int, end: int, *, bulleted: bool, attributed: bool, negators: Spans, hedges: Spans
+) -> Sentence:
+    """The sentence between two places of one line.
+
+    `bulleted` and `attributed` say whether a bullet or a speaker's name may stand before it; `negators` and `hedges`
+    are those of the line.
+    """
     stop = end
     while stop > start and text[stop - 1].isspace():
         stop -= 1
-    bullet = _BULLET.match(text, start, stop)
-    body = bullet.end() if bullet else start
-    line = body
-    attribution = _ATTRIBUTION.match(text, body, stop)
+    line = start
+    if bulleted:
+        bullet = _BULLET.match(text, start, stop)
+        line = bullet.end() if bullet else start
+    else:
+        while line < stop and text[line].isspace():
+            line += 1
+    body = line
     speaker = None
+    attribution = _ATTRIBUTION.match(text, body, stop) if attributed else None
     if attribution:
         speaker = SPEAKERS[attribution.group(1).lower()]
         body = attribution.end()
     return Sentence(
-        start=start,
-        line=line,
-        body=body,
-        end=stop,
-        speaker=speaker,
-        negated=NEGATOR.search(text, body, stop) is not None,
-        hedged=HEDGE.search(text, body, stop) is not None,
-        question=text[:stop].endswith("?") if stop > start else False,
+        start,
+        line,
+        body,
+        stop,
+        speaker,
+        tuple(span for span in negators if body <= span[0] < stop) if negators else (),
+        tuple(span for span in hedges if body <= span[0] < stop) if hedges else (),
+        stop > start and text[stop - 1] == "?",
     )
-
-
-def clause(text: str, sentence: Sentence, at: int) -> tuple[int, int]:
-    """Bounds of the clause of a sentence in which a position lies."""
-    start, end = sentence.body, sentence.end
-    for mark in _CLAUSE.finditer(text, sentence.body, sentence.end):
-        if mark.end() <= at:
-            start = mark.end()
-        elif mark.start() > at:
-            end = mark.start()
-            break
-    return start, end
-
-
-def sentence_at(found: list[Sentence], starts: list[int], at: int) -> Sentence | None:
-    """The sentence in which a position lies; `starts` are their beginnings."""
-    i = bisect_right(starts, at) - 1
-    return found[i] if i >= 0 else None
 
 
 _JOINERS = "-_/"

@@ -49,6 +49,19 @@ Env = Mapping[str, str]
 
 STEP = "    "
 
+ALL, ANY = " ∧ ", " ∨ "
+"""Connectives as they stand in generated text: see `connected`. Their operands are names or in parentheses."""
+
+
+def connected(text: str, *, branching: bool) -> str:
+    """Text that Python reads. Compiled code works out every part of a condition: that costs a few operations, and a
+    branch that is mispredicted costs many. The interpreter has no such trouble, and stops as soon as it knows.
+
+    Nothing needs the parts before it to hold: an undefined value is a number like others, and places are only looked
+    up with individuals that are in their sort.
+    """
+    return text.replace(ALL, " and " if branching else " & ").replace(ANY, " or " if branching else " | ")
+
 
 @dataclass(frozen=True)
 class Test:
@@ -250,11 +263,11 @@ class Body:
             case Member(term=term, part=part):
                 individuals = self._layout.individuals(part)
                 value = self.term(term, env)
-                return f"({value} >= {individuals.start} and {value} < {individuals.stop})"
+                return f"({within(value, individuals)})"
             case Not(body=body):
                 return f"(not {self._expression(body, env)})"
             case And(parts=parts):
-                return f"({' and '.join(self._expression(part, env) for part in parts) or 'True'})"
+                return f"({ALL.join(self._expression(part, env) for part in parts) or 'True'})"
             case Or(parts=parts):
                 if (one_of := _one_of(parts)) is not None:
                     # One test of a bit for several values: less to compile, and nothing to mispredict.
@@ -262,9 +275,9 @@ class Body:
                     shift = f"{self.term(term, env)} + 1" if _may_be_undefined(term) else self.term(term, env)
                     mask = sum(1 << (value + _may_be_undefined(term)) for value in values)
                     return f"((({mask} >> ({shift})) & 1) != 0)"
-                return f"({' or '.join(self._expression(part, env) for part in parts) or 'False'})"
+                return f"({ANY.join(self._expression(part, env) for part in parts) or 'False'})"
             case Implies(left=premise, right=conclusion):
-                return f"(not {self._expression(premise, env)} or {self._expression(conclusion, env)})"
+                return f"((not {self._expression(premise, env)}){ANY}{self._expression(conclusion, env)})"
             case Iff(left=premise, right=conclusion):
                 return f"({self._expression(premise, env)} == {self._expression(conclusion, env)})"
             case _:
@@ -272,7 +285,8 @@ class Body:
 
     def _comparison(self, left: Term, right: Term, env: Env, pattern: str, *, check: bool) -> str:
         a, b = self.term(left, env), self.term(right, env)
-        return f"({pattern.format(a, b)}{f' and {a} >= 0' if check else ''})"
+        compared = f"({pattern.format(a, b)})"
+        return f"({compared}{ALL}({a} >= 0))" if check else compared
 
     def assign(self, target: str, formula: Formula, env: Env) -> None:
         """Writes code that leaves the truth of a formula in `target`."""
@@ -304,7 +318,7 @@ class Body:
 
     def _join(self, target: str, parts: Sequence[Formula], env: Env, neutral: str, header: str) -> None:
         plain = [text for part in parts if (text := self.expression(part, env)) is not None]
-        self.line(f"{target} = {(' and ' if neutral == 'True' else ' or ').join(plain) or neutral}")
+        self.line(f"{target} = {(ALL if neutral == 'True' else ANY).join(plain) or neutral}")
         for part in parts:
             if self.expression(part, env) is None:
                 with self.block(header):
@@ -342,8 +356,8 @@ class Body:
         with ExitStack() as nest:
             plain = [(test, text) for test in ready if (text := self.expression(test.formula, env)) is not None]
             if plain:
-                condition = " and ".join(
-                    text if test.dropped is None else f"({test.dropped} or {text})" for test, text in plain
+                condition = ALL.join(
+                    text if test.dropped is None else f"(({test.dropped}){ANY}{text})" for test, text in plain
                 )
                 nest.enter_context(self.block(f"if {condition}"))
             for test in ready:
@@ -370,8 +384,7 @@ class Body:
                 self.line(f"{name} = {value}")
                 with ExitStack() as inside:
                     if not certain:
-                        within = f"if {name} >= {individuals.start} and {name} < {individuals.stop}"
-                        inside.enter_context(self.block(within))
+                        inside.enter_context(self.block(f"if {within(name, individuals)}"))
                     self.choose(rest, left, bound, inner, stop=stop, loops=loops)
                 return
             header = f"for {name} in range({individuals.start}, {individuals.stop})"
@@ -465,6 +478,11 @@ class Body:
         if isinstance(symbol, Relation) or not symbol.partial:
             return text
         return str(int(text) + 1) if text.isdigit() else f"({text} + 1)"
+
+
+def within(value: str, individuals: range) -> str:
+    """The condition that a value is an individual's."""
+    return f"({value} >= {individuals.start}){ALL}({value} < {individuals.stop})"
 
 
 def conjuncts(formula: Formula) -> list[Formula]:

@@ -1,6 +1,7 @@
 """The module of code for one machine at one size: its steps and properties over packed states.
 
-Made from the machine alone; nothing here knows one by name. The text is the same whether it is compiled or not.
+Made from the machine alone; nothing here knows one by name. The text is the same whether it is compiled or not, but
+for how conditions are joined (see `emit.connected`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from anchorhold_spec.explore.config import Config, config_of
 from anchorhold_spec.explore.emit import Body, Env, Tables, Test
 from anchorhold_spec.explore.layout import Layout, lay_out
 from anchorhold_spec.explore.symmetry import NONE, Symmetry, canonical_code
-from anchorhold_spec.language import Action, Formula, Machine, Transition
+from anchorhold_spec.language import Action, Formula, Machine, Not, Transition
 from anchorhold_spec.run import Table
 
 _CUT = "# ---- below this line"
@@ -104,6 +105,19 @@ def generate(
     )
 
 
+def near_misses(source: Source, given: Mapping[str, Table], action: str, guard: str) -> str:
+    """A function `act`, as those of the module, of what leaving one guard of an action out would add.
+
+    Those are the action's steps with individuals for whom this guard fails and all others hold.
+    """
+    tables = Tables(given)
+    writer = _Writer(source.machine, source.layout, source.config, tables, mutable=False)
+    declared = source.machine.action(action)
+    tests = [Test(Not(each.formula) if each.name == guard else each.formula) for each in declared.guards]
+    lines = writer.act("act", declared, tests)
+    return "\n".join([*(f"{name} = constant({value})" for name, value in tables.constants.items()), "", "", *lines])
+
+
 def template(name: str) -> str:
     """The part of a template that is copied."""
     text = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
@@ -178,7 +192,13 @@ class _Writer:
             Test(guard.formula, body.bit(self._guard_bit(action.name, guard.name)) if self.mutable else None)
             for guard in action.guards
         ]
+        return self._steps(body, name, action, tests)
 
+    def act(self, name: str, action: Action, tests: Sequence[Test]) -> list[str]:
+        """The function that takes an action's steps where the tests hold."""
+        return self._steps(self._body(), name, action, tests)
+
+    def _steps(self, body: Body, name: str, action: Action, tests: Sequence[Test]) -> list[str]:
         def step(env: Env, _loops: int) -> None:
             touched = [self.layout.place(update.symbol) for update in action.updates]
             locals_ = {place.word for place in touched if not place.spread and place.width}

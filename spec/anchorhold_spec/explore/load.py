@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from anchorhold_spec.explore.emit import connected
 from anchorhold_spec.explore.generate import Source, template
 from anchorhold_spec.explore.jit import compiling, plain
 
@@ -31,9 +32,15 @@ def cache_directory() -> Path:
 
 def load_plain(source: Source) -> ModuleType:
     """The code, not compiled: for debugging, and where there is no compiler. The loops over arrays are left out."""
+    return load_text(source.text, source.machine.name)
+
+
+def load_text(text: str, name: str) -> ModuleType:
+    """Generated text as a module, not compiled. `name` is for messages."""
     module = ModuleType("anchorhold_explored_plain")
     vars(module).update(jit=plain, inner=plain, constant=tuple)
-    exec(compile(source.text, f"<{source.machine.name}>", "exec"), vars(module))  # noqa: S102 - own text
+    text = connected(text, branching=True)
+    exec(compile(text, f"<{name}>", "exec"), vars(module))  # noqa: S102 - own text
     return module
 
 
@@ -68,7 +75,8 @@ def load_compiled(source: Source, directory: Path | None = None) -> tuple[Module
         directory,
     )
     imports = f"from {storage.__name__} import find, mix"
-    text = "\n".join([*header, imports, source.text, template("machine_kernels")])
+    own = connected(source.text, branching=False)
+    text = "\n".join([*header, imports, own, template("machine_kernels")])
     return _module("machine", text, directory), storage
 
 

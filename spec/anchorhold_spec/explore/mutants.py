@@ -10,14 +10,15 @@ mutant that proves to be large is compiled after all; all large ones share one c
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anchorhold_spec.explore import jit
 from anchorhold_spec.explore.api import Engine, Exploration, explore
 from anchorhold_spec.explore.found import Path, trace_of
+from anchorhold_spec.explore.generate import near_misses
 from anchorhold_spec.explore.layout import Packed
-from anchorhold_spec.explore.load import load_plain
+from anchorhold_spec.explore.load import load_plain, load_text
 from anchorhold_spec.explore.prepare import prepare
 from anchorhold_spec.explore.uncompiled import Grid
 from anchorhold_spec.language import Invariant, Machine, Transition
@@ -38,12 +39,15 @@ class FastMutantExplorer:
     """Most states of one mutant; none: what memory holds."""
     look: int = LOOK
     """States of one mutant that are gone through without compiling."""
+    _families: dict[tuple[int, tuple[tuple[str, int], ...]], _Family] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __call__(
         self, machine: Machine, *, dropped: Sequence[GuardId], sizes: Mapping[str, int] | None = None
     ) -> Mapping[GuardId, Violation | None]:
         """See `run.MutantExplorer`. Raises GaveUp past `limit` states, or where memory ran out."""
-        family = _Family(machine, sizes)
+        family = self._family(machine, sizes)
         compiler = jit.available()
         look = min(self.look if compiler else WITHOUT_COMPILER, self.limit or WITHOUT_COMPILER)
         found: dict[GuardId, Violation | None] = {}
@@ -55,6 +59,20 @@ class FastMutantExplorer:
                     raise GaveUp(_gave_up(machine, guard, look)) from None
                 found[guard] = _compiled(machine, guard, sizes, self.limit)
         return found
+
+    def sound(self, machine: Machine, *, sizes: Mapping[str, int] | None = None) -> bool:
+        """No rule is broken with every guard in place. False also where that is too large to tell here.
+
+        What is seen on the way is kept for the mutants.
+        """
+        return self._family(machine, sizes).sound(limit=min(self.look, self.limit or self.look))
+
+    def _family(self, machine: Machine, sizes: Mapping[str, int] | None) -> _Family:
+        # A family keeps its machine, so that no other can get the number that this one has.
+        place = (id(machine), tuple(sorted((sizes or {}).items())))
+        if place not in self._families:
+            self._families[place] = _Family(machine, sizes)
+        return self._families[place]
 
 
 def fast_survey(machine: Machine, *, sizes: Mapping[str, int] | None, limit: int) -> Survey:
@@ -109,24 +127,34 @@ class _After:
 
     row: Grid
     """The state itself, as the code takes it."""
-    counts: list[int]
-    """How many steps each action has, in the order of the code."""
     states: tuple[Packed, ...]
     broken_here: str | None
     broken_by_a_step: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """The states that are so many steps away, with every guard in place."""
+
+    states: frozenset[Packed]
+    broken_here: tuple[tuple[Packed, str], ...]
+    broken_by_a_step: tuple[tuple[Packed, str], ...]
 
 
 class _Family:
     """A machine and its mutants at one size."""
 
     def __init__(self, machine: Machine, sizes: Mapping[str, int] | None) -> None:
-        # The mutants run the code in which guards can be left out; for all that they have in common there is the
-        # same without, which is faster.
-        self._prepared = prepare(machine, sizes=sizes, mutable=True)
-        self._whole: Any = load_plain(prepare(machine, sizes=sizes).source)
+        self.machine = machine
+        self._prepared = prepare(machine, sizes=sizes)
         source = self._prepared.source
         self._config = source.config
         self._code: Any = load_plain(source)
+        self._given = {
+            symbol.name: table
+            for symbol, table in zip(self._prepared.machine.rigid_symbols, self._prepared.instance.rigid, strict=True)
+            if symbol.given is not None
+        }
         self._words = range(self._prepared.layout.words)
         decided = self._prepared.machine
         properties: tuple[Invariant | Transition, ...] = (*decided.invariants, *decided.transitions)
@@ -135,27 +163,70 @@ class _Family:
             *(each.name for each in decided.invariants if each.public),
             *(each.name for each in decided.transitions),
         )
-        self._settings = self._set(())
+        self._settings = self._prepared.source.config.settings(
+            dropped=(),
+            watched=self._watched,
+            switches={name: self._prepared.switches[name] for name in self._config.switches},
+        )
         self._known: dict[Packed, _After] = {}
+        self._layers: list[_Layer] = []
+        self._reached: set[Packed] = set()
+        # Written anew by every step function, and read before the next.
+        self._out = Grid()
+        self._label: dict[int, int] = {}
+
+    def sound(self, *, limit: int) -> bool:
+        """With all guards in place everything is seen within `limit` states, and nothing is broken."""
+        depth = 0
+        while (layer := self.layer(depth)).states:
+            if len(self._reached) > limit or layer.broken_here or layer.broken_by_a_step:
+                return False
+            depth += 1
+        return True
+
+    def layer(self, depth: int) -> _Layer:
+        """With all guards in place; empty where nothing is so far away."""
+        while len(self._layers) <= depth:
+            states: set[Packed] = set(() if self._layers else self._prepared.start)
+            for state in self._layers[-1].states if self._layers else ():
+                states.update(self.after(state).states)
+            states -= self._reached
+            self._reached |= states
+            afters = [(state, self.after(state)) for state in states]
+            here = tuple((state, after.broken_here) for state, after in afters if after.broken_here)
+            by_a_step = tuple((state, after.broken_by_a_step) for state, after in afters if after.broken_by_a_step)
+            self._layers.append(_Layer(frozenset(states), here, by_a_step))
+        return self._layers[depth]
 
     def violation_without(self, guard: GuardId, *, limit: int) -> Violation | None:
-        """A shortest run to a broken rule when one guard is left out. Raises _TooLarge past `limit` states."""
+        """A shortest run to a broken rule when one guard is left out. Raises _TooLarge past `limit` states.
+
+        A layer of the mutant is the whole machine's layer, what its own states lead to and what the one action adds,
+        without what it has seen: a state of the whole machine's next layer that no state of this layer leads to
+        follows from one that the mutant met earlier, so it has been seen. Only own states are expanded.
+        """
         mutant = _Mutant(self, guard)
-        layers: list[set[Packed]] = [set(self._prepared.start)]
-        seen = set(layers[0])
+        seen = set(self.layer(0).states)
+        layers: list[set[Packed]] = [set(seen)]
         while layers[-1]:
-            afters = [(state, self.after(state)) for state in layers[-1]]
-            for state, after in afters:
-                if after.broken_here:
-                    return self._violation(mutant, after.broken_here, layers, state, in_step=False)
+            frontier, whole = layers[-1], self.layer(len(layers) - 1)
+            own = [(state, self.after(state)) for state in frontier - whole.states]
+            for state, name in (*whole.broken_here, *((state, after.broken_here) for state, after in own)):
+                if name and state in frontier:
+                    return self._violation(mutant, name, layers, state, in_step=False)
+            for state, name in (*whole.broken_by_a_step, *((state, after.broken_by_a_step) for state, after in own)):
+                if name and state in frontier:
+                    return self._violation(mutant, name, layers, state, in_step=True)
             following: set[Packed] = set()
-            for state, after in afters:
-                added, broken = mutant.added(after)
-                broken = after.broken_by_a_step or broken
+            for state in frontier:
+                added, broken = mutant.added(self._known[state])
                 if broken:
                     return self._violation(mutant, broken, layers, state, in_step=True)
-                following.update(after.states)
                 following.update(added)
+            for _, after in own:
+                following.update(after.states)
+            # Not asked for earlier: where a rule is broken soon, the whole machine need not be gone through.
+            following |= self.layer(len(layers)).states
             following -= seen
             seen |= following
             layers.append(following)
@@ -168,16 +239,15 @@ class _Family:
         known = self._known.get(state)
         if known is None:
             row = self.row(state)
-            out: dict[Any, Any] = {}
-            label: dict[Any, Any] = {}
+            out, label = self._out, self._label
             flags = [0] * (len(self._config.properties) + 1)
             cover = [0] * (len(self._prepared.source.order) + 1)
-            count = self._whole.successors(row, 0, self._settings, out, label, cover, flags)
+            count = self._code.successors(row, 0, self._settings, out, label, cover, flags)
             by_a_step = self._flagged(flags)
             flags = [0] * len(flags)
-            self._whole.check(row, 0, self._settings, flags)
+            self._code.check(row, 0, self._settings, flags)
             states = tuple(dict.fromkeys(self.rows(out, count)))
-            known = self._known[state] = _After(row, cover, states, self._flagged(flags), by_a_step)
+            known = self._known[state] = _After(row, states, self._flagged(flags), by_a_step)
         return known
 
     def row(self, state: Packed) -> Grid:
@@ -190,14 +260,6 @@ class _Family:
             return [(out[i, 0],) for i in range(count)]
         return [tuple(out[i, word] for word in self._words) for i in range(count)]
 
-    def _set(self, dropped: Sequence[GuardId]) -> list[int]:
-        return self._config.settings(
-            dropped=dropped, watched=self._watched, switches=self._switches(self._prepared.switches)
-        )
-
-    def _switches(self, chosen: Mapping[str, str]) -> dict[str, str]:
-        return {name: chosen[name] for name in self._config.switches}
-
     def _flagged(self, flags: list[int]) -> str | None:
         if not flags[-1]:
             return None
@@ -207,7 +269,7 @@ class _Family:
         self, mutant: _Mutant, broken: str, layers: Sequence[set[Packed]], state: Packed, *, in_step: bool
     ) -> Violation:
         path = self._path(mutant, layers, state)
-        prepared = replace(self._prepared, settings=mutant.settings, dropped=(mutant.guard,))
+        prepared = replace(self._prepared, dropped=(mutant.guard,))
         trace = trace_of(prepared, mutant, path, breaking=broken if in_step else None)
         return Violation(broken, self._rules[broken], trace)
 
@@ -224,29 +286,29 @@ class _Family:
 
     # What a mutant needs of the machine
 
-    def code(self) -> Any:
-        """The functions."""
-        return self._code
+    def near_misses(self, guard: GuardId) -> Any:
+        """The function that takes the steps that only this guard forbids."""
+        source = self._prepared.source
+        return load_text(near_misses(source, self._given, guard.action, guard.guard), source.machine.name).act
 
-    def without(self, guard: GuardId) -> list[int]:
-        """The settings that leave a guard out."""
-        return self._set((guard,))
-
-    def place(self, action: str) -> int:
-        """Which of the step functions is an action's."""
-        return self._prepared.source.order.index(action)
-
-    def transitions(self, action: str) -> Sequence[tuple[int, str]]:
-        """The two-state properties that speak of an action: position and name."""
+    def transitions(self, action: str) -> Sequence[tuple[Any, str]]:
+        """The two-state properties that speak of an action: function and name."""
         return [
-            (i, each.name)
+            (getattr(self._code, f"transition_{i}"), each.name)
             for i, each in enumerate(self._prepared.machine.transitions)
             if each.on is None or action in each.on
         ]
 
-    def flags(self) -> tuple[list[int], list[int]]:
-        """Fresh ones: coverage and flags."""
-        return [0] * (len(self._prepared.source.order) + 1), [0] * (len(self._config.properties) + 1)
+    def scratch(self) -> tuple[Grid, dict[int, int], list[int]]:
+        """Rows and labels to write steps to, and the settings with all guards in place."""
+        return self._out, self._label, self._settings
+
+    def steps(self, packed: Packed) -> list[tuple[int, Packed]]:
+        """Labels and states of all steps with all guards in place."""
+        out, label = self._out, self._label
+        cover, flags = [0] * (len(self._prepared.source.order) + 1), [0] * (len(self._config.properties) + 1)
+        count = self._code.successors(self.row(packed), 0, self._settings, out, label, cover, flags)
+        return [(label[i], state) for i, state in enumerate(self.rows(out, count))]
 
 
 class _Mutant:
@@ -254,35 +316,29 @@ class _Mutant:
 
     def __init__(self, family: _Family, guard: GuardId) -> None:
         self.guard = guard
-        self.settings = family.without(guard)
         self._family = family
-        self._place = family.place(guard.action)
-        self._act: Any = getattr(family.code(), f"act_{self._place}")
-        self._transitions = [
-            (getattr(family.code(), f"transition_{i}"), name) for i, name in family.transitions(guard.action)
-        ]
+        self._act: Any = family.near_misses(guard)
+        self._out, self._label, self._settings = family.scratch()
+        self._transitions = family.transitions(guard.action)
 
     def added(self, after: _After) -> tuple[Iterable[Packed], str | None]:
-        """Where the one action leads without its guard, and a two-state property that is broken on the way.
-
-        Nothing where it has no more steps than with it: they are the same steps.
-        """
-        out = Grid()
-        count = self._act(after.row, 0, self.settings, out, {}, 0)
-        if count == after.counts[self._place]:
+        """Where the one action leads for want of its guard, and a two-state property that is broken on the way."""
+        out = self._out
+        count = self._act(after.row, 0, self._settings, out, self._label, 0)
+        if not count:
             return (), None
         for holds, name in self._transitions:
             for i in range(count):
-                if not holds(after.row, 0, out, i, self.settings):
+                if not holds(after.row, 0, out, i, self._settings):
                     return (), name
         return self._family.rows(out, count), None
 
     def steps(self, packed: Packed) -> Sequence[tuple[int, Packed]]:
         """See `found.Code`."""
-        out, label = Grid(), dict[int, int]()
-        cover, flags = self._family.flags()
-        count = self._family.code().successors(self._family.row(packed), 0, self.settings, out, label, cover, flags)
-        return [(label[i], state) for i, state in enumerate(self._family.rows(out, count))]
+        found = self._family.steps(packed)
+        count = self._act(self._family.row(packed), 0, self._settings, self._out, self._label, 0)
+        rows = self._family.rows(self._out, count)
+        return [*found, *((self._label[i], state) for i, state in enumerate(rows))]
 
     def canonical(self, packed: Packed) -> Packed:
         """See `found.Code`: nothing is reduced."""

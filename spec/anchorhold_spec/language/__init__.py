@@ -78,6 +78,7 @@ tuple, row-major over the domain; an entry is 0 or 1 for a relation, else the in
 
 from anchorhold_spec.language.builder import MachineBuilder, bound, realism, safety
 from anchorhold_spec.language.errors import MalformedMachine, UnknownChoice
+from anchorhold_spec.language.fragment import AlternationCycle, alternation_cycles
 from anchorhold_spec.language.machine import (
     Action,
     Axiom,
@@ -127,6 +128,7 @@ from anchorhold_spec.language.text import show, show_element, show_update
 
 __all__ = [
     "Action",
+    "AlternationCycle",
     "And",
     "App",
     "Atom",
@@ -166,6 +168,7 @@ __all__ = [
     "Update",
     "Var",
     "Worker",
+    "alternation_cycles",
     "bound",
     "exists",
     "forall",

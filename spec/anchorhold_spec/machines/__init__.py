@@ -1,7 +1,8 @@
 """The machines: what must hold, as state machines that are run, proved, explored and published.
 
 Each module here holds one, as `machine`; its name is the module's, with dashes. A reviewer reads these files and
-little else. `alphabet` names the events that all of them share.
+little else. `alphabet` names the events that all of them share, and `projections` says what
+these mean to each machine that a recorded history can be held against.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from types import ModuleType
 
 from anchorhold_spec.language import Machine, MalformedMachine, UnknownChoice
 
-_NO_MACHINES = {"alphabet"}
+_NO_MACHINES = {"alphabet", "projections"}
 
 
 def names() -> tuple[str, ...]:

@@ -1,10 +1,11 @@
 """The shared alphabet of events: what can be seen of a compactor from outside, whatever machine models it.
 
-Each machine projects its actions onto these names (`Action.event`), so that one recorded history can be held
-against every machine, each seeing only what it speaks of.
+Each machine names, for its actions, the event that they are seen as (`Action.event`). `projections` says for those
+machines that a recorded history can be held against what each event means to them.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 EVENTS: Mapping[str, str] = MappingProxyType(
@@ -33,3 +34,52 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "rewind": "The session goes back to an earlier point.",
     }
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occurrence:
+    """One event of the alphabet, and whom it is about. Names are whatever the observer calls them.
+
+    Raises ValueError for an event that is not in the alphabet.
+    """
+
+    event: str
+    span: str | None = None
+    """The raw span: of `append`, `copy`, `point`, `evict`, `resolve`, `expire`, `forget`, `rewind`."""
+    summary: str | None = None
+    """The summary: of `stage`, `point`, `commit`, `refuse`, `evict`, `resolve`."""
+    spans: tuple[str, ...] = ()
+    """`stage`: the raw spans that the summary is to stand for. `commit`: those that leave the window for it."""
+    summaries: tuple[str, ...] = ()
+    """`stage` and `commit`: likewise, earlier summaries."""
+    shown: tuple[str, ...] | None = None
+    """`stage`: the carriers that the summariser was shown; none where that was not seen."""
+    asserts: tuple[str, ...] = ()
+    """`append`: the assertions of the span. `stage`: those that the summary repeats. `tombstone`: those dropped."""
+    key: str | None = None
+    """`copy`, `point`, `resolve`, `reap`: the key in the store."""
+    epoch: int | None = None
+    """`copy`, `point`, `resolve`: the key's epoch, as the store counts; none where it cannot be seen."""
+    found: str | None = None
+    """`resolve`, `reconstitute`: the raw span (`reconstitute`: the carrier) whose content came back; none if none."""
+    pending: tuple[str, ...] = ()
+    """`commit`: the raw spans whose copies are declared outstanding: they may get their pointers later."""
+    at: int | None = None
+    """Where in the observed history this was seen, for reports."""
+
+    def __post_init__(self) -> None:
+        if self.event not in EVENTS:
+            raise ValueError(f"{self.event!r} is no event of the alphabet: {', '.join(EVENTS)}")
+
+    def __str__(self) -> str:
+        about = {
+            "span": self.span,
+            "summary": self.summary,
+            "spans": ", ".join(self.spans),
+            "summaries": ", ".join(self.summaries),
+            "key": self.key,
+            "epoch": self.epoch,
+            "found": self.found,
+        }
+        told = ", ".join(f"{name}={value}" for name, value in about.items() if value not in (None, ""))
+        return f"{self.event}({told})"

@@ -16,7 +16,8 @@ from which the gate lets any carrier go; there are no tombstones, and every span
 `anchoring`). A copy never lands after the commit (`asynchronous-copy`), and the store loses nothing by itself.
 """
 
-from anchorhold_spec.language import MachineBuilder, bound, exists, forall, realism, safety, succ
+from anchorhold_spec.language import MachineBuilder, bound, exists, forall, realism, safety
+from anchorhold_spec.machines._recycled_keys import RecycledKeys
 
 m = MachineBuilder(
     "anchored-release",
@@ -64,6 +65,15 @@ over = m.rel("horizon_over", Span, doc="Nobody may ask for the original any more
 releasing = m.rel("releasing", Span, doc="A reaper is about to remove the source; in memory only.")
 evicting = m.rel("evicting", Summary, doc="A reaper is about to remove the summary; in memory only.")
 marked = m.rel("marked", Key, doc="The store's reaper is about to delete what it holds; in memory only.")
+keys = RecycledKeys(
+    slot=slot,
+    epoch=epoch,
+    copy_key=copy_key,
+    copy_epoch=copy_epoch,
+    ptr_key=ptr_key,
+    ptr_epoch=ptr_epoch,
+    marked=marked,
+)
 misled = m.rel("misled", Span, ghost=True, doc="Following the pointer to its original has led to another span.")
 
 agent = m.worker("agent", writes=[source])
@@ -104,9 +114,7 @@ m.action(
         realism("source there", source(s) == Source.there, "what is not there cannot be copied"),
         bound("no pointer yet", ~ptr_key(s).defined, "one copy is enough"),
         bound("no copy yet", ~copy_key(s).defined, "a second copy in one attempt is only an orphan more"),
-        safety("key free", ~slot(k).defined),
-        safety("this epoch", epoch(k) == e),
-        safety("next epoch", succ(e, f)),
+        *keys.taken(k, e, f),
     ],
     updates=[epoch(k).becomes(f), copy_key(s).becomes(k), copy_epoch(s).becomes(f)],
 )
@@ -134,8 +142,7 @@ m.action(
     event="point",
     doc="The pointer to the copy is made durable.",
     guards=[
-        safety("to its copy", copy_key(s) == k),
-        safety("at its epoch", copy_epoch(s) == e),
+        *keys.copied_to(s, k, e),
         safety("landed", (order == "unordered") | (slot(k) == s)),
     ],
     updates=[
@@ -288,10 +295,7 @@ m.action(
     doc="The pointer to an original is followed, and something is found there.",
     guards=[
         realism("committed", under_a_commit, "what is not committed resolves to nothing"),
-        safety("its key", ptr_key(s) == k),
-        safety("its epoch", ptr_epoch(s) == e),
-        safety("still that epoch", (epochs == "untagged") | (epoch(k) == e)),
-        safety("what lies there", slot(k) == t),
+        *keys.led_to(s, k, e, t, compared=(epochs == "untagged") | (epoch(k) == e)),
     ],
     updates=[misled(s).becomes(True, when=s != t)],
 )
@@ -327,7 +331,7 @@ m.action(
 
 # What the rules say.
 
-resolvable = exists(k, e, (ptr_key(s) == k) & (ptr_epoch(s) == e) & (slot(k) == s) & (epoch(k) == e))
+resolvable = keys.resolvable(s, k, e)
 carried = exists(n, (phase(n) == Phase.live) & carries(n, s))
 committed = phase(n).one_of(Phase.live, Phase.gone)
 
@@ -372,16 +376,7 @@ m.auxiliary(
     forall(
         s,
         (source(s) != Source.unsaid)
-        >> (
-            source_stays
-            | summary_stays
-            | (
-                under_a_commit
-                & exists(
-                    k, e, (ptr_key(s) == k) & (ptr_epoch(s) == e) & (slot(k) == s) & (epoch(k) == e) & ~marked(k)
-                )
-            )
-        ),
+        >> (source_stays | summary_stays | (under_a_commit & exists(k, e, keys.resolves(s, k, e) & ~marked(k)))),
     ),
 )
 m.auxiliary(
@@ -393,44 +388,8 @@ m.auxiliary(
 )
 m.auxiliary("only a live summary is about to go", forall(n, evicting(n) >> (phase(n) == Phase.live)))
 m.auxiliary("only what is there is about to go", forall(s, releasing(s) >> (source(s) == Source.there)))
-m.auxiliary(
-    "no pointer is ahead of its key",
-    forall(s, k, e, ((ptr_key(s) == k) & (ptr_epoch(s) == e)) >> (e <= epoch(k))),
-)
-m.auxiliary(
-    "no copy is ahead of its key",
-    forall(s, k, e, ((copy_key(s) == k) & (copy_epoch(s) == e)) >> (e <= epoch(k))),
-)
-m.auxiliary(
-    "a pointer's epoch is its span's",
-    forall(s, t, k, e, ((ptr_key(s) == k) & (ptr_epoch(s) == e) & (epoch(k) == e) & (slot(k) == t)) >> (s == t)),
-)
-m.auxiliary(
-    "a copy that has landed is of this epoch",
-    forall(s, k, e, ((copy_key(s) == k) & (copy_epoch(s) == e) & (slot(k) == s)) >> (epoch(k) == e)),
-)
-m.auxiliary(
-    "no two copies of one epoch",
-    forall(
-        s,
-        t,
-        k,
-        e,
-        ((copy_key(s) == k) & (copy_epoch(s) == e) & (copy_key(t) == k) & (copy_epoch(t) == e)) >> (s == t),
-    ),
-)
-m.auxiliary(
-    "no pointer of a copy's epoch",
-    forall(
-        s,
-        t,
-        k,
-        e,
-        ((copy_key(s) == k) & (copy_epoch(s) == e) & (ptr_key(t) == k) & (ptr_epoch(t) == e)) >> (s == t),
-    ),
-)
-m.auxiliary("a marked key is occupied", forall(k, marked(k) >> slot(k).defined))
-m.auxiliary("a marked key is nobody's copy", forall(s, k, marked(k) >> ~(copy_key(s) == k)))
+keys.lemmas(m, s, t, k, e)
+keys.lemmas_of_copies_under_way(m, s, t, k, e)
 m.auxiliary("a marked key is needed by nobody", forall(s, k, (marked(k) & (ptr_key(s) == k)) >> over(s)))
 
 m.sometimes(

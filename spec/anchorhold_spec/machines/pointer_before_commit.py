@@ -15,6 +15,7 @@ from anchorhold_spec.language import (
     safety,
     succ,
 )
+from anchorhold_spec.machines._recycled_keys import RecycledKeys
 
 m = MachineBuilder(
     "pointer-before-commit",
@@ -43,6 +44,15 @@ copy_epoch = m.pfun("copy_epoch", Span, to=Epoch)
 ptr_key = m.pfun("pointer_key", Span, to=Key, doc="The pointer table: durable.")
 ptr_epoch = m.pfun("pointer_epoch", Span, to=Epoch)
 marked = m.rel("marked", Key, doc="The reaper has looked and is about to delete; in memory only.")
+keys = RecycledKeys(
+    slot=slot,
+    epoch=epoch,
+    copy_key=copy_key,
+    copy_epoch=copy_epoch,
+    ptr_key=ptr_key,
+    ptr_epoch=ptr_epoch,
+    marked=marked,
+)
 answered = m.rel("answered", Span, Span, ghost=True, doc="Resolving the first one's summary has returned the second.")
 
 agent = m.worker("agent", writes=[phase, window])
@@ -75,9 +85,7 @@ m.action(
     guards=[
         safety("not committed", phase(s) == Phase.appended),
         bound("once", ~copy_key(s).defined, "a second copy in one attempt is only an orphan more"),
-        safety("key free", ~slot(k).defined),
-        safety("this epoch", epoch(k) == e),
-        safety("next epoch", succ(e, n)),
+        *keys.taken(k, e, n),
     ],
     updates=[
         slot(k).becomes(s),
@@ -94,10 +102,7 @@ m.action(
     by=compactor,
     event="point",
     doc="The pointer to the copy is made durable.",
-    guards=[
-        safety("to its copy", copy_key(s) == k),
-        safety("at its epoch", copy_epoch(s) == e),
-    ],
+    guards=keys.copied_to(s, k, e),
     updates=[ptr_key(s).becomes(k), ptr_epoch(s).becomes(e), phase(s).becomes(Phase.pointed)],
 )
 m.action(
@@ -170,10 +175,7 @@ m.action(
     doc="The pointer of a summary is followed, and something is found there.",
     guards=[
         safety("committed", committed),
-        safety("its key", ptr_key(s) == k),
-        safety("its epoch", ptr_epoch(s) == e),
-        safety("still that epoch", (epochs == "untagged") | (epoch(k) == e)),
-        safety("what lies there", slot(k) == t),
+        *keys.led_to(s, k, e, t, compared=(epochs == "untagged") | (epoch(k) == e)),
     ],
     updates=[answered(s, t).becomes(True)],
 )
@@ -204,7 +206,7 @@ m.action(
 
 # What the rules say.
 
-resolvable = exists(k, e, (ptr_key(s) == k) & (ptr_epoch(s) == e) & (slot(k) == s) & (epoch(k) == e))
+resolvable = keys.resolvable(s, k, e)
 
 m.transition(
     "resolvable at commit",
@@ -272,22 +274,13 @@ m.auxiliary(
     "only what is not committed has a copy in hand",
     forall(s, copy_key(s).defined >> phase(s).one_of(Phase.appended, Phase.pointed)),
 )
-m.auxiliary("a marked key is occupied", forall(k, marked(k) >> slot(k).defined))
-m.auxiliary("a marked key is nobody's copy", forall(s, k, marked(k) >> ~(copy_key(s) == k)))
+keys.lemmas(m, s, t, k, e)
 m.auxiliary(
     "a marked key is needed by nobody",
     forall(s, k, (marked(k) & (ptr_key(s) == k) & phase(s).one_of(Phase.pointed, Phase.committed)) >> over(s)),
 )
 m.auxiliary("a horizon is that of a committed summary", forall(s, over(s) >> committed))
 m.auxiliary("pointed is resolvable", forall(s, (phase(s) == Phase.pointed) >> resolvable))
-m.auxiliary(
-    "no pointer is ahead of its key",
-    forall(s, k, e, ((ptr_key(s) == k) & (ptr_epoch(s) == e)) >> (e <= epoch(k))),
-)
-m.auxiliary(
-    "the same epoch is the same span",
-    forall(s, t, k, e, ((ptr_key(s) == k) & (ptr_epoch(s) == e) & (epoch(k) == e) & (slot(k) == t)) >> (s == t)),
-)
 
 m.sometimes(
     "a pointer leads to a recycled key",

@@ -15,7 +15,15 @@ from anchorhold_spec.prove.obligations import (
     needless_auxiliaries,
     prove_obligations,
 )
-from anchorhold_spec.prove.report import Report, as_json, verify, verify_proofs, verify_small_sizes
+from anchorhold_spec.prove.report import (
+    Report,
+    as_json,
+    verify,
+    verify_guards,
+    verify_proofs,
+    verify_small_sizes,
+    verify_vacuity,
+)
 from anchorhold_spec.prove.vacuity import SMALL, vacuity_obligations
 
 __all__ = [
@@ -35,6 +43,8 @@ __all__ = [
     "prove_obligations",
     "vacuity_obligations",
     "verify",
+    "verify_guards",
     "verify_proofs",
     "verify_small_sizes",
+    "verify_vacuity",
 ]

@@ -5,9 +5,10 @@ Formulas become closures over a finite instance. Plain on purpose: every other r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from types import MappingProxyType
 
 from anchorhold_spec.language import (
     Action,
@@ -42,6 +43,7 @@ from anchorhold_spec.run.instance import UNDEFINED, Instance, State
 Environment = dict[str, int]
 Value = Callable[[State, State, Environment], int]
 Truth = Callable[[State, State, Environment], bool]
+NOTHING_FIXED: Mapping[str, int] = MappingProxyType({})
 
 
 class NotEnabled(Exception):  # noqa: N818
@@ -91,6 +93,29 @@ class Interpreter:
             for environment in action.bindings(state):
                 yield action.step(environment)
 
+    def matching(self, state: State, action: str, fixed: Mapping[str, int]) -> Iterator[Step]:
+        """The steps of one action that can happen here with these parameters; the others are left open."""
+        found = self._actions[action]
+        for environment in found.bindings(state, fixed):
+            yield found.step(environment)
+
+    def possible(self, action: str, fixed: Mapping[str, int]) -> Iterator[Step]:
+        """The steps of one action with these parameters, whether they can happen or not."""
+        ranges = self._actions[action].ranges
+        for binding in product(*([fixed[name]] if name in fixed else values for name, values in ranges)):
+            yield Step(action, binding)
+
+    def forbidding(self, state: State, step: Step) -> tuple[str, ...]:
+        """The guards that do not hold of a step here. Raises NotEnabled where a parameter is outside its sort."""
+        action = self._actions[step.action]
+        environment = action.environment(step.binding)
+        return tuple(guard for guard, holds in action.guards if not holds(state, state, environment))
+
+    def force(self, state: State, step: Step) -> State:
+        """The state after a step that the guards may forbid: for showing what comes of it."""
+        action = self._actions[step.action]
+        return _write(state, action.writer(state, action.environment(step.binding)))
+
     def apply(self, state: State, step: Step) -> State:
         """The state after a step. Raises NotEnabled, naming the guard."""
         action = self._actions[step.action]
@@ -100,10 +125,16 @@ class Interpreter:
                 raise NotEnabled(f"{self.machine.name} / action {step.action}: guard {guard!r} does not hold")
         return _write(state, action.writer(state, environment))
 
-    def broken(self, state: State, *, auxiliary: bool = True) -> Iterator[Invariant]:
-        """The invariants that do not hold here, the auxiliary ones too unless they are left out."""
+    def broken(
+        self, state: State, *, auxiliary: bool = True, among: Collection[str] | None = None
+    ) -> Iterator[Invariant]:
+        """The invariants that do not hold here, the auxiliary ones too unless they are left out.
+
+        `among`: only those of these names are looked at; none: all.
+        """
         for invariant, holds in self._invariants:
-            if (auxiliary or invariant.public) and not holds(state, state):
+            chosen = (auxiliary or invariant.public) and (among is None or invariant.name in among)
+            if chosen and not holds(state, state):
                 yield invariant
 
     def broken_by(self, before: State, action: str, after: State) -> Iterator[Transition]:
@@ -127,11 +158,13 @@ class _Action:
             depth = max((names.index(name) + 1 for name in free_names(guard.formula)), default=0)
             self._tests[depth].append(holds)
 
-    def bindings(self, state: State) -> Iterator[Environment]:
+    def bindings(self, state: State, fixed: Mapping[str, int] = NOTHING_FIXED) -> Iterator[Environment]:
         """The parameters for which every guard holds: one dictionary, changed in place from one to the next."""
-        return self._bind(state, {}, 0)
+        return self._bind(state, fixed, {}, 0)
 
-    def _bind(self, state: State, environment: Environment, depth: int) -> Iterator[Environment]:
+    def _bind(
+        self, state: State, fixed: Mapping[str, int], environment: Environment, depth: int
+    ) -> Iterator[Environment]:
         for test in self._tests[depth]:
             if not test(state, state, environment):
                 return
@@ -139,9 +172,11 @@ class _Action:
             yield environment
             return
         name, individuals = self.ranges[depth]
+        if name in fixed:
+            individuals = range(fixed[name], fixed[name] + 1) if fixed[name] in individuals else range(0)
         for individual in individuals:
             environment[name] = individual
-            yield from self._bind(state, environment, depth + 1)
+            yield from self._bind(state, fixed, environment, depth + 1)
 
     def environment(self, binding: tuple[int, ...]) -> Environment:
         """The parameters by name. Raises NotEnabled where one is outside its sort."""

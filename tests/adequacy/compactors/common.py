@@ -41,14 +41,20 @@ def statements(text: str | None) -> list[Statement]:
 
 
 def verifiable(text: str) -> list[str]:
-    """Every sentence and line that says something that could be looked up: a figure, a path, a name with a number."""
+    """Every sentence and line that says something that could be looked up: a figure, a path, a name with a number,
+    the arguments of a call."""
     parts = re.split(r"(?<=[.!?])\s+|\n", text)
-    return [part for part in parts if re.search(r"\d", part)]
+    return [part for part in parts if re.search(r"\d", part) or part.startswith("{")]
 
 
-def size(texts: Iterable[str | None]) -> int:
-    """Tokens of a window."""
-    return sum(-(-len(text or "") // 4) for text in texts)
+def size(parts: Iterable[str | Turn]) -> int:
+    """Tokens of a window, of the bytes in it too."""
+    total = 0
+    for part in parts:
+        text = part if isinstance(part, str) else whole(part)
+        data = b"" if isinstance(part, str) else part.data or b""
+        total += -(-len(text) // 4) + -(-len(data) // 4)
+    return total
 
 
 def taken(settings: Settings) -> Settings:
@@ -83,9 +89,27 @@ def kept(text: str, needed: Iterable[str]) -> str:
     return "\n".join([text, *(["Kept word for word:", *missing] if missing else [])])
 
 
+def opaque(turn: Turn) -> bool:
+    """Whether a turn is bytes that cannot be read."""
+    return turn.data is not None
+
+
 def whole(turn: Turn) -> str:
     """Everything that a turn says, the arguments of its calls included."""
     return "\n".join(part for part in (turn.text, *(call.arguments for call in turn.calls)) if part)
+
+
+NOTE = "[Left out here:"
+
+
+def noted(text: str, turns: int) -> str:
+    """A summary's text with a line that names what it leaves out."""
+    return f"{bare(text)}\n{NOTE} the full words of {turns} turns, each of which can be asked for]"
+
+
+def bare(text: str) -> str:
+    """The text without that line."""
+    return text.partition(f"\n{NOTE}")[0]
 
 
 def raw(turn: Turn) -> Item:
@@ -93,7 +117,7 @@ def raw(turn: Turn) -> Item:
     return Item(
         id=f"turn-{turn.id}",
         kind=CarrierKind.RAW,
-        text=whole(turn),
+        text=whole(turn) or None,
         data=turn.data,
         turn=turn.id,
         speaker=turn.speaker,
@@ -114,3 +138,39 @@ def refused(reason: str, *facts: str) -> Outcome:
 
 def committed(summary: str, covered: Iterable[str]) -> Outcome:
     return Outcome(kind=OutcomeKind.COMMITTED, summary=summary, covered=tuple(covered))
+
+
+def replaceable(turns: Sequence[Turn], *, opaque_too: bool = False) -> list[Turn]:
+    """The turns of a window that a summary may stand for, in order.
+
+    Not the latest ones, not what is protected, not the latest request while nobody has answered it, no call without
+    its result and no result without its call; and no bytes, unless they are kept exactly elsewhere.
+    """
+    held = {turn.id for turn in turns[-KEEP:]}
+    for turn in reversed(turns):
+        if turn.speaker == "user":
+            held.add(turn.id)
+            break
+        if turn.speaker == "assistant" and turn.text and not turn.calls:
+            break
+    held |= {t.id for t in turns if t.protected or t.speaker == "system" or (opaque(t) and not opaque_too)}
+    answered = {t.result_of for t in turns}
+    caller = {call.id: turn.id for turn in turns for call in turn.calls}
+    for turn in turns:
+        if turn.status not in ("killed", "unfinished") and any(call.id not in answered for call in turn.calls):
+            held.add(turn.id)
+    while True:
+        # A group stays as a whole as soon as one of it does.
+        before = len(held)
+        for turn in turns:
+            asking = caller.get(turn.result_of or "")
+            if asking is not None and (asking in held or turn.id in held):
+                held |= {asking, turn.id}
+        if len(held) == before:
+            return [turn for turn in turns if turn.id not in held]
+
+
+def without(turns: Iterable[Turn], gone: Iterable[Turn]) -> list[Turn]:
+    """What is left of a window."""
+    ids = {turn.id for turn in gone}
+    return [turn for turn in turns if turn.id not in ids]

@@ -17,7 +17,7 @@ from anchorhold_spec.vocabulary import (
     Pointer,
     Turn,
 )
-from compactors.common import KEEP, committed, kept, limit, nothing, refused, size, statements, whole
+from compactors.common import KEEP, bare, committed, kept, limit, nothing, refused, size, statements, whole
 from compactors.event_log import Condensation, EventLog
 from compactors.file_archive import FileArchive
 from compactors.plain_list import ForgetsWhatTheSummaryLeftOut, Note, PlainList, words
@@ -210,7 +210,7 @@ class TruncatesWithoutAWord(PlainList):
     """No model, no summary: the oldest turns go."""
 
     def compact(self) -> Outcome:
-        if size(words(m) for m in self.messages) <= limit(self.settings):
+        if size(m.text if isinstance(m, Note) else m for m in self.messages) <= limit(self.settings):
             return nothing("the window is under its watermark")
         self.messages = self.messages[-KEEP:]
         return Outcome(kind=OutcomeKind.COMMITTED)
@@ -262,9 +262,9 @@ class ArchivesWithoutAModel(EventLog):
 
     def compact(self) -> Outcome:
         last, visible = self.condensation(), self.visible()
-        if size([last.text if last else "", *(whole(turn) for _, turn in visible)]) <= limit(self.settings):
+        if size([last.text if last else "", *(turn for _, turn in visible)]) <= limit(self.settings):
             return nothing("the window is under its watermark")
-        old = visible[:-KEEP]
+        old = self.choose(visible)
         if not old:
             return nothing("nothing but the latest turns is left")
         names = (*(last.forgotten if last else ()), *(name for name, _ in old))
@@ -298,7 +298,7 @@ class ShowsTheWholeWindow(EventLog):
     """Honest: the model reads the turns that stay as well, to know where things are going."""
 
     def show(self, last: Condensation | None, old: list[Turn]) -> Shown:
-        earlier = [last.text] if last else []
+        earlier = [bare(last.text)] if last else []
         return Shown(messages=("Condense these events.", *earlier, *(whole(turn) for _, turn in self.visible())))
 
 

@@ -20,7 +20,20 @@ from anchorhold.compactor import (
     SummariserError,
 )
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Item, Outcome, Pointer, Turn
-from compactors.common import KEEP, committed, failed, limit, nothing, objection, raw, refused, size, whole
+from compactors.common import (
+    bare,
+    committed,
+    failed,
+    limit,
+    noted,
+    nothing,
+    objection,
+    raw,
+    refused,
+    replaceable,
+    size,
+    whole,
+)
 
 
 @dataclass(frozen=True)
@@ -115,6 +128,13 @@ class EventLog:
         return turns
 
     def append(self, turn: Turn) -> str:
+        for name in self.names():
+            record = self.readable(name)
+            if record is not None and "turn" in record and record["turn"]["id"] == turn.id:
+                return name
+        return self.add(turn)
+
+    def add(self, turn: Turn) -> str:
         return self.write({"turn": msgspec.to_builtins(turn)})
 
     def live(self) -> list[Item]:
@@ -136,9 +156,9 @@ class EventLog:
 
     def compact(self) -> Outcome:
         last, visible = self.condensation(), self.visible()
-        if size([last.text if last else "", *(whole(turn) for _, turn in visible)]) <= limit(self.settings):
+        if size([last.text if last else "", *(turn for _, turn in visible)]) <= limit(self.settings):
             return nothing("the window is under its watermark")
-        old = visible[:-KEEP]
+        old = self.choose(visible)
         if not old:
             return nothing("nothing but the latest turns is left")
         shown = self.show(last, [turn for _, turn in old])
@@ -146,16 +166,23 @@ class EventLog:
             reply = self.summarise(shown)
         except SummariserError as error:
             return failed(str(error))
-        why = objection(reply, shown, [last.text] if last else [])
+        why = objection(reply, shown, [bare(last.text)] if last else [])
         if why is not None:
             return refused(why)
         names = (*(last.forgotten if last else ()), *(name for name, _ in old))
         covers = (*(last.covers if last else ()), *(turn.id for _, turn in old))
-        summary = self.condense(names, covers, reply.text, 1 + (last.generation if last else 0))
+        summary = self.condense(names, covers, self.compose(reply.text, names), 1 + (last.generation if last else 0))
         return committed(summary, (turn.id for _, turn in old))
 
+    def compose(self, text: str, names: tuple[str, ...]) -> str:
+        return noted(text, len(names))
+
+    def choose(self, visible: list[tuple[str, Turn]]) -> list[tuple[str, Turn]]:
+        free = replaceable([turn for _, turn in visible], opaque_too=True)
+        return [(name, turn) for name, turn in visible if turn in free]
+
     def show(self, last: Condensation | None, old: list[Turn]) -> Shown:
-        earlier = [last.text] if last else []
+        earlier = [bare(last.text)] if last else []
         return Shown(messages=("Condense these events.", *earlier, *(whole(turn) for turn in old)))
 
     def condense(self, names: tuple[str, ...], covers: tuple[str, ...], text: str, generation: int) -> str:
@@ -186,7 +213,12 @@ class EventLog:
         if turn is None:
             return Answer(kind=AnswerKind.FOREIGN)
         return Answer(
-            kind=AnswerKind.FOUND, text=whole(turn), data=turn.data, source=turn.id, carrier=token, evidence=True
+            kind=AnswerKind.FOUND,
+            text=whole(turn) or None,
+            data=turn.data,
+            source=turn.id,
+            carrier=token,
+            evidence=True,
         )
 
     def unknown(self, token: str) -> Answer:
@@ -282,7 +314,7 @@ class RecoversByWritingAgain(EventLog):
         super().reopen()
         visible = self.visible()
         if visible:
-            self.append(visible[-1][1])
+            self.add(visible[-1][1])
 
 
 class CoversMoreThanItReplaces(EventLog):

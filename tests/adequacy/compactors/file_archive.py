@@ -21,7 +21,20 @@ from anchorhold.compactor import (
     SummariserError,
 )
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Item, Outcome, Pointer, Turn
-from compactors.common import KEEP, committed, failed, limit, nothing, objection, raw, refused, size, whole
+from compactors.common import (
+    committed,
+    failed,
+    limit,
+    noted,
+    nothing,
+    objection,
+    raw,
+    refused,
+    replaceable,
+    size,
+    whole,
+    without,
+)
 
 SECTION = re.compile(r"^## (?P<turn>\S+) (?P<speaker>\S+) (?P<length>\d+) (?P<digest>[0-9a-f]{64})\n", re.MULTILINE)
 PATH = "/history.md"
@@ -33,6 +46,7 @@ class Window(msgspec.Struct):
     turns: list[Turn] = []
     summary: str = ""
     number: int = 0
+    known: list[str] = []
 
 
 class FileArchive:
@@ -74,8 +88,10 @@ class FileArchive:
     # The window
 
     def append(self, turn: Turn) -> None:
-        self.window.turns.append(turn)
-        self.save()
+        if turn.id not in self.window.known:
+            self.window.known.append(turn.id)
+            self.window.turns.append(turn)
+            self.save()
 
     def live(self) -> list[Item]:
         items = [raw(turn) for turn in self.window.turns]
@@ -84,13 +100,16 @@ class FileArchive:
         return [Item(id=f"summary-{self.window.number}", kind=CarrierKind.SUMMARY, text=self.text()), *items]
 
     def text(self) -> str:
-        return f"{self.window.summary}\nEverything before is in {PATH}."
+        return f"{noted(self.window.summary, self.archived())}\nEverything before is in {PATH}."
+
+    def archived(self) -> int:
+        return len(self.window.known) - len(self.window.turns)
 
     def compact(self) -> Outcome:
         window = self.window
-        if size([self.text() if window.number else "", *(whole(t) for t in window.turns)]) <= limit(self.settings):
+        if size([self.text() if window.number else "", *window.turns]) <= limit(self.settings):
             return nothing("the window is under its watermark")
-        old = window.turns[:-KEEP]
+        old = self.choose(window.turns)
         if not old:
             return nothing("nothing but the latest turns is left")
         earlier = [window.summary] if window.number else []
@@ -104,6 +123,9 @@ class FileArchive:
             return refused(why)
         self.carry_out(old, reply.text)
         return committed(f"summary-{self.window.number}", (turn.id for turn in old))
+
+    def choose(self, turns: list[Turn]) -> list[Turn]:
+        return replaceable(turns)
 
     def carry_out(self, old: list[Turn], text: str) -> None:
         self.put(old)
@@ -119,8 +141,8 @@ class FileArchive:
                 file.write(f"## {turn.id} {turn.speaker} {len(text)} {digest}\n{text}\n")
 
     def commit(self, old: list[Turn], text: str) -> None:
-        rest = self.window.turns[len(old) :]
-        self.window = Window(turns=rest, summary=text, number=self.window.number + 1)
+        rest = without(self.window.turns, old)
+        self.window = Window(turns=rest, summary=text, number=self.window.number + 1, known=self.window.known)
         self.save()
 
     # Getting back
@@ -260,8 +282,10 @@ class KeepsTheTurnsThatItSummarised(FileArchive):
     points = ("archive", "summary", "window")
 
     def commit(self, old: list[Turn], text: str) -> None:
-        rest = self.window.turns[len(old) :]
-        self.window = Window(turns=self.window.turns, summary=text, number=self.window.number + 1)
+        rest = without(self.window.turns, old)
+        self.window = Window(
+            turns=self.window.turns, summary=text, number=self.window.number + 1, known=self.window.known
+        )
         self.save()
         self.die("summary")
         self.window.turns = rest
@@ -274,12 +298,18 @@ class DropsTheWindowFirst(FileArchive):
     points = ("removal", "archive", "window")
 
     def carry_out(self, old: list[Turn], text: str) -> None:
-        summary: dict[str, Any] = {"summary": self.window.summary, "number": self.window.number}
-        self.window = Window(turns=self.window.turns[len(old) :], **summary)
+        summary: dict[str, Any] = {
+            "summary": self.window.summary,
+            "number": self.window.number,
+            "known": self.window.known,
+        }
+        self.window = Window(turns=without(self.window.turns, old), **summary)
         self.save()
         self.die("removal")
         self.put(old)
         self.die("archive")
-        self.window = Window(turns=self.window.turns, summary=text, number=self.window.number + 1)
+        self.window = Window(
+            turns=self.window.turns, summary=text, number=self.window.number + 1, known=self.window.known
+        )
         self.save()
         self.die("window")

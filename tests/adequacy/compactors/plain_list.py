@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from anchorhold.compactor import Description, Mechanism, Reply, Settings, Shown, Summarise, SummariserError
 from anchorhold_spec.vocabulary import CarrierKind, Item, Outcome, OutcomeKind, Turn
 from compactors.common import (
-    KEEP,
     committed,
     failed,
     kept,
@@ -17,6 +16,7 @@ from compactors.common import (
     objection,
     raw,
     refused,
+    replaceable,
     size,
     verifiable,
     whole,
@@ -47,6 +47,7 @@ class PlainList:
     def open(self, settings: Settings, summarise: Summarise) -> Settings:
         self.settings, self.summarise = settings, summarise
         self.messages: list[Turn | Note] = []
+        self.known: set[str] = set()
         self.notes = 0
         return settings
 
@@ -54,7 +55,9 @@ class PlainList:
         self.messages = []
 
     def append(self, turn: Turn) -> None:
-        self.messages.append(turn)
+        if turn.id not in self.known:
+            self.known.add(turn.id)
+            self.messages.append(turn)
 
     def live(self) -> list[Item]:
         return [
@@ -65,9 +68,9 @@ class PlainList:
         ]
 
     def compact(self) -> Outcome:
-        if size(words(m) for m in self.messages) <= limit(self.settings):
+        if size(m.text if isinstance(m, Note) else m for m in self.messages) <= limit(self.settings):
             return nothing("the window is under its watermark")
-        old = self.messages[:-KEEP]
+        old = self.choose()
         if not any(isinstance(m, Turn) for m in old):
             return nothing("only the summary is left, and it is as short as it can be")
         shown = self.show(old)
@@ -79,6 +82,10 @@ class PlainList:
         if why is not None:
             return self.on_objection(old, reply, why)
         return self.commit(old, reply.text)
+
+    def choose(self) -> list[Turn | Note]:
+        free = replaceable([m for m in self.messages if isinstance(m, Turn)])
+        return [m for m in self.messages if isinstance(m, Note) or m in free]
 
     def show(self, old: list[Turn | Note]) -> Shown:
         return Shown(messages=("Summarise what follows.", *(words(m) for m in old)))
@@ -100,7 +107,7 @@ class PlainList:
         return committed(note.id, (m.id for m in old if isinstance(m, Turn)))
 
     def rest(self, old: list[Turn | Note]) -> list[Turn | Note]:
-        return self.messages[len(old) :]
+        return [m for m in self.messages if m not in old]
 
     def compose(self, old: list[Turn | Note], text: str) -> str:
         return kept(text, (s for m in old for s in verifiable(words(m))))
@@ -133,7 +140,7 @@ class ForgetsWhatOldNotesSaid(PlainList):
 
 class ReplacesTwoMoreThanItShows(PlainList):
     def rest(self, old: list[Turn | Note]) -> list[Turn | Note]:
-        return self.messages[len(old) + 2 :]
+        return super().rest(old)[2:]
 
 
 class ShowsOnlyTheEnd(PlainList):
@@ -157,7 +164,7 @@ class TruncatesWhenTheModelFails(PlainList):
     """Makes room at any price: without a summary the oldest messages go."""
 
     def on_error(self, old: list[Turn | Note], error: Exception) -> Outcome:
-        self.messages = self.messages[len(old) :]
+        self.messages = self.rest(old)
         return failed(str(error))
 
 

@@ -31,20 +31,23 @@ from anchorhold_spec.vocabulary import (
     Turn,
 )
 from compactors.common import (
-    KEEP,
     Statement,
+    bare,
     committed,
     failed,
     kept,
     limit,
+    noted,
     nothing,
     objection,
     raw,
     refused,
+    replaceable,
     size,
     statements,
     verifiable,
     whole,
+    without,
 )
 
 
@@ -135,6 +138,8 @@ class SlotCache:
     # The window
 
     def append(self, turn: Turn) -> None:
+        if any(known.id == turn.id for known in self.session.said):
+            return
         self.session.turns.append(turn)
         self.session.said.append(turn)
         self.save()
@@ -155,17 +160,17 @@ class SlotCache:
 
     def compact(self) -> Outcome:
         session = self.session
-        texts = [session.summary.text if session.summary else "", *(whole(turn) for turn in session.turns)]
-        if size(texts) <= limit(self.settings):
+        parts = [session.summary.text if session.summary else "", *session.turns]
+        if size(parts) <= limit(self.settings):
             return nothing("the window is under its watermark")
-        old = session.turns[:-KEEP]
+        old = self.choose(session.turns)
         if not old:
             return nothing("nothing but the latest turns is left")
         earlier = session.summary
         shown = Shown(
             messages=(
                 "Summarise what follows.",
-                *([earlier.text] if earlier else []),
+                *([bare(earlier.text)] if earlier else []),
                 *(whole(turn) for turn in old),
             )
         )
@@ -180,8 +185,11 @@ class SlotCache:
         assert self.session.summary is not None
         return committed(self.session.summary.id, (turn.id for turn in old))
 
+    def choose(self, turns: list[Turn]) -> list[Turn]:
+        return replaceable(turns)
+
     def objection(self, reply: Reply, shown: Shown, earlier: Summary | None) -> str | None:
-        return objection(reply, shown, [earlier.reply, earlier.text] if earlier else [])
+        return objection(reply, shown, [earlier.reply, bare(earlier.text)] if earlier else [])
 
     def carry_out(self, old: list[Turn], text: str) -> None:
         self.archive(old)
@@ -211,12 +219,15 @@ class SlotCache:
         self.state.summaries += 1
         session.summary = Summary(
             id=f"sum-{self.state.summaries}",
-            text=kept(text, self.needed(earlier)),
+            text=self.compose(kept(text, self.needed(earlier)), covers),
             reply=text,
             covers=covers,
             generation=1 + (earlier.generation if earlier else 0),
         )
-        del session.turns[: len(old)]
+        session.turns = without(session.turns, old)
+
+    def compose(self, text: str, covers: tuple[str, ...]) -> str:
+        return noted(text, len(covers))
 
     def needed(self, earlier: Summary | None) -> list[str]:
         """What only the summary that is about to go still says."""
@@ -294,8 +305,9 @@ class SlotCache:
         if summary is not None and literal in summary.text:
             line = next(line for line in summary.text.splitlines() if literal in line)
             return Answer(kind=AnswerKind.FOUND, text=line, carrier=summary.id, evidence=False)
-        if any(t.literal == literal for t in self.session.tombstones):
-            return Answer(kind=AnswerKind.TOMBSTONED)
+        dropped = next((t for t in self.session.tombstones if t.literal == literal), None)
+        if dropped is not None:
+            return Answer(kind=AnswerKind.TOMBSTONED, reason=dropped.reason)
         return Answer(kind=AnswerKind.UNANCHORED if known else AnswerKind.ABSENT)
 
     def known(self) -> list[Turn]:
@@ -313,10 +325,11 @@ class SlotCache:
         turn, statement = asserting[-1]
         if self.buried(turn.id, statement):
             return Answer(kind=AnswerKind.TOMBSTONED, reason="dropped by the caller")
-        if self.original(turn) is not None:
-            return Answer(
-                kind=AnswerKind.FOUND, text=whole(turn), value=statement.value, source=turn.id, evidence=True
-            )
+        for other, same in reversed(asserting):
+            if same.value == statement.value and self.original(other) is not None:
+                return Answer(
+                    kind=AnswerKind.FOUND, text=whole(other), value=same.value, source=other.id, evidence=True
+                )
         summary = self.session.summary
         if summary is None or statement.sentence not in summary.text:
             return Answer(kind=AnswerKind.UNANCHORED)
@@ -406,9 +419,6 @@ class SlotCache:
     def switch(self, session: str, user: str) -> None:
         self.name = session
         self.save()
-
-    def status(self) -> str:
-        return "lossless"
 
     def reopen(self) -> None:
         self.armed = None

@@ -1,0 +1,181 @@
+"""MAN-5: certainty never rises. A hedge, a "not" and whose value it is are part of what was said.
+
+What the model writes is the model's word. It becomes the compactor's where a manifest vouches for it, where the
+compactor wrote the sentence itself, where an answer hands it out, or where nothing else is left of what was said.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from anchorhold.checkers.holding import HELD, Hold, asks_for, hold, same_literal, through_pointers
+from anchorhold.checkers.provenance import reply_of
+from anchorhold.checkers.reading import CONTENT, Assertion, Observation, Reading, Stretch
+from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.words import content, negative, plain, sentences, shorten, stands
+from anchorhold.compactor import Mechanism
+from anchorhold_spec.vocabulary import Item
+
+HEDGE = re.compile(
+    r"\b(?:probably|perhaps|maybe|may|might|possibly|likely|seems?|appears?|apparently|presumably|unconfirmed|"
+    r"unverified|supposedly|allegedly|(?:not|un)sure|unclear|I think|I believe|guess)\b",
+    re.IGNORECASE,
+)
+LEADING = re.compile(rf"^(?:not\s+|{HEDGE.pattern}\s+)+", re.IGNORECASE)
+
+
+def core(literal: str) -> str:
+    """A value without the hedge or the "not" before it."""
+    return LEADING.sub("", plain(literal))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saying:
+    """How a sentence speaks of a value of some subject."""
+
+    sentence: str
+    denied: bool
+    hedged: bool
+    attributes: frozenset[str]
+
+
+def _slots(reading: Reading) -> dict[str, list[Assertion]]:
+    """The assertions about each subject."""
+    found: dict[str, list[Assertion]] = {}
+    for assertion in reading.assertions:
+        if assertion.fact.subject is not None and assertion.fact.attribute is not None:
+            found.setdefault(assertion.fact.subject, []).append(assertion)
+    return found
+
+
+def _sayings(text: str, assertion: Assertion, attributes: frozenset[str]) -> Iterator[Saying]:
+    """Each sentence of a text that brings the subject and the value together."""
+    subject = plain(assertion.fact.subject or "").casefold()
+    value = core(assertion.fact.literal)
+    for sentence in sentences(text):
+        low = sentence.casefold()
+        if stands(subject, low) and stands(value, sentence):
+            yield Saying(
+                sentence=sentence,
+                denied=negative(sentence),
+                hedged=HEDGE.search(sentence) is not None,
+                attributes=frozenset(a for a in attributes if a.casefold() in low),
+            )
+
+
+def _wrong(saying: Saying, alike: list[Assertion]) -> str | None:
+    """Why none of the assertions of this value makes a sentence true, in words; none where one does."""
+    fitting = [a for a in alike if not saying.attributes or a.fact.attribute in saying.attributes]
+    if not fitting:
+        there = " and ".join(sorted(saying.attributes))
+        return f"it is said of the {there}, and was said of the {alike[0].fact.attribute}"
+    unlike = [a for a in fitting if negative(a.fact.text) is not saying.denied]
+    if len(unlike) == len(fitting):
+        return "the “not” is gone" if not saying.denied else "a “not” has come"
+    certain = [a for a in fitting if a not in unlike]
+    if not saying.hedged and all(HEDGE.search(a.fact.text) for a in certain):
+        return "the doubt is gone"
+    return None
+
+
+def _vouched(observation: Observation, item: Item, assertion: Assertion, saying: Saying) -> bool:
+    """Whether a manifest claims what a sentence says."""
+    return any(
+        same_literal(entry.literal, core(assertion.fact.literal))
+        and entry.subject in (None, assertion.fact.subject)
+        and (entry.attribute is None or not saying.attributes or entry.attribute in saying.attributes)
+        and HEDGE.search(entry.literal) is None
+        for entry in observation.manifests.get(item.id, ())
+    )
+
+
+def _written(reading: Reading, until: int) -> list[str]:
+    return [
+        plain(reply_of(call))
+        for operation in reading.operations
+        for call in operation.calls
+        if call.op == "summarise" and call.ok and call.end < until
+    ]
+
+
+def _truly(reading: Reading, observation: Observation, assertion: Assertion, attributes: frozenset[str]) -> bool:
+    """Whether the assertion itself is still held: not by a sentence that says something else of its value."""
+    held = hold(reading, observation, assertion)
+    if held in (Hold.RAW, Hold.TOMBSTONE, Hold.POINTER, Hold.SEARCH, Hold.UNKNOWN, Hold.PENDING):
+        return True
+    if through_pointers(reading, observation, assertion.turn) in HELD | {Hold.UNKNOWN, Hold.PENDING}:
+        return True
+    return any(
+        _wrong(saying, [assertion]) is None
+        for item in observation.items
+        for saying in _sayings(content(item), assertion, attributes)
+    )
+
+
+def man_5(reading: Reading, tally: Tally) -> None:
+    """Each statement of a live summary about a value that was said, once for each text that it stands in."""
+    slots = _slots(reading)
+    seen: set[tuple[str, int]] = set()
+    for stretch in reading.stretches:
+        for item in stretch.after.summaries:
+            text = content(item)
+            for subject, assertions in slots.items():
+                if not stands(subject.casefold(), plain(text).casefold()):
+                    continue
+                told = [a for a in assertions if a.at < stretch.after.start and a.session == stretch.after.session]
+                for assertion in told:
+                    if (text, assertion.number) not in seen:
+                        seen.add((text, assertion.number))
+                        _judge(reading, tally, stretch, item, assertion, told)
+    _answers(reading, tally)
+
+
+def _judge(
+    reading: Reading, tally: Tally, stretch: Stretch, item: Item, assertion: Assertion, told: list[Assertion]
+) -> None:
+    observation = stretch.after
+    attributes = frozenset(a.fact.attribute or "" for a in told)
+    alike = [a for a in told if core(a.fact.literal) == core(assertion.fact.literal)]
+    for saying in _sayings(content(item), assertion, attributes):
+        tally.trigger()
+        why = _wrong(saying, alike)
+        if why is None:
+            continue
+        said = f"Summary {item.id} says “{shorten(saying.sentence)}”, but {why}"
+        if _vouched(observation, item, assertion, saying):
+            end = "and its manifest vouches for it"
+        elif not any(saying.sentence in reply for reply in _written(reading, observation.end)):
+            end = "and that was not the model's doing"
+        elif not _truly(reading, observation, assertion, attributes):
+            end = f"and nothing else holds what turn {assertion.turn} said"
+        else:
+            continue
+        tally.fail(
+            f"{said} (turn {assertion.turn}: “{plain(assertion.fact.text)}”), {end}.",
+            fact=assertion.fact.text,
+            event=observation.end,
+        )
+
+
+def _answers(reading: Reading, tally: Tally) -> None:
+    """What is answered of a hedged assertion keeps the hedge."""
+    for observation in reading.observations:
+        for question in observation.questions:
+            text = content(question.answer)
+            if question.answer.kind not in CONTENT or not text or question.operation.op != "reconstitute":
+                continue
+            asked = [a for a in reading.assertions if a.at < question.operation.start and asks_for(question, a)]
+            if not asked or HEDGE.search(asked[-1].fact.text) is None:
+                continue
+            tally.trigger()
+            if stands(core(asked[-1].fact.literal), text) and HEDGE.search(text) is None:
+                tally.fail(
+                    f"Asked for the {asked[-1].fact.attribute} of {asked[-1].fact.subject}, of which turn "
+                    f"{asked[-1].turn} says “{plain(asked[-1].fact.text)}”, the compactor answers “{shorten(text)}”: "
+                    "the doubt is gone.",
+                    fact=asked[-1].fact.text,
+                    event=question.operation.end,
+                )
+
+
+CHECKERS = (RuleChecker(rule="MAN-5", minimum=3, mechanisms=(Mechanism.SUMMARISER,), examine=man_5),)

@@ -1,0 +1,278 @@
+"""IDX-1, IDX-3, IDX-4 and IDX-5: the index is added to, and nothing that it was given changes.
+
+What one look shows of an entry is compared with what earlier looks showed of it. An entry is known by the token that
+was given out for it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from anchorhold.checkers.holding import HELD, Hold, through_pointers
+from anchorhold.checkers.outcomes import trace
+from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, convert
+from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.words import content, shorten
+from anchorhold.compactor import Mechanism
+from anchorhold_spec.vocabulary import Answer, AnswerKind, Item, Turn
+
+
+def _content(answer: Answer | None) -> str | None:
+    """All of an entry; none where it is not known in full."""
+    return content(answer) if answer is not None and answer.kind is AnswerKind.FOUND else None
+
+
+def _gone(reading: Reading, observation: Observation, token: str) -> str | None:
+    """How an entry that was there is denied, in words; none where it is there, on its way, or was not looked at.
+
+    Bytes that were damaged, and what a caller dropped on the record, are no fault of the index.
+    """
+    if token in observation.damaged or observation.exempt & _turns(reading, observation, token):
+        return None
+    if token in observation.errors:
+        return f"an error ({shorten(observation.errors[token], 60)})"
+    answer = observation.answers.get(token)
+    if answer is None or answer.kind in CONTENT | {AnswerKind.PENDING, AnswerKind.TOMBSTONED}:
+        return None
+    return f"“{answer.kind}”"
+
+
+def _turns(reading: Reading, observation: Observation, token: str) -> frozenset[str]:
+    pointer = reading.pointers.get(token)
+    declared = reading.turns_of(pointer.covers) if pointer is not None else None
+    if declared is not None:
+        return declared
+    answer = observation.answers.get(token)
+    return reading.contained(content(answer)) if answer is not None and answer.kind in CONTENT else frozenset()
+
+
+def _why(reading: Reading, since: int, until: int) -> str:
+    """What took an entry away, where it is known."""
+    asked = [
+        o for o in reading.operations if since <= o.start < until and o.op in ("evict", "expire") and o.committed
+    ]
+    if not asked:
+        return "and nobody asked that it go"
+    what = "it was let go on request" if asked[-1].op == "evict" else "its lifetime ended"
+    return f"{what}, and the horizon is not over: at this level no entry leaves before it"
+
+
+def idx_1(reading: Reading, tally: Tally) -> None:
+    """Each turn that left the window has an entry, and each entry stays what it was."""
+    _kept(reading, tally)
+    if not reading.offers("pointers", "get"):
+        return
+    for lane in reading.lanes:
+        waiting: set[str] = set()
+        for stretch in lane:
+            if any(o.op in ("evict", "expire", "tombstone") for o in stretch.operations):
+                waiting.clear()
+            waiting |= {turn for turn in reading.removed(stretch) if reading.said[turn].forms}
+            for turn in sorted(waiting):
+                after = stretch.after
+                if turn in after.raw or reading.excused(after, turn):
+                    waiting.discard(turn)
+                    continue
+                held = through_pointers(reading, after, turn)
+                if held in (Hold.UNKNOWN, Hold.PENDING):
+                    continue
+                waiting.discard(turn)
+                tally.trigger()
+                if held not in HELD:
+                    tally.fail(
+                        f"{reading.quote(turn, first=True)} left the window, and no entry of the index has it.",
+                        fact=turn,
+                        event=after.end,
+                    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """What an entry was when it was first read in full."""
+
+    text: str
+    at: int
+
+
+def _kept(reading: Reading, tally: Tally) -> None:
+    first: dict[str, _Seen] = {}
+    homes = reading.homes
+    for observation in reading.observations:
+        for token in reading.issued:
+            if homes[token] != observation.session:
+                continue
+            known = first.get(token)
+            now = _content(observation.answers.get(token))
+            if now is not None and known is None:
+                first[token] = _Seen(text=now, at=observation.end)
+            if (
+                known is None
+                or token in observation.damaged
+                or observation.exempt & _turns(reading, observation, token)
+            ):
+                continue
+            if now is not None:
+                tally.trigger()
+                if now != known.text:
+                    tally.fail(
+                        f"Entry {token} had {len(known.text)} characters and has {len(now)} now: its content is no "
+                        f"longer what it was (“{shorten(now, 60)}”).",
+                        fact=token,
+                        event=observation.end,
+                    )
+                continue
+            denied = _gone(reading, observation, token)
+            if denied is not None:
+                tally.trigger()
+                tally.fail(
+                    f"Entry {token} is answered with {denied} in place of its content; "
+                    f"{_why(reading, known.at, observation.start)}.",
+                    fact=token,
+                    event=observation.end,
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pass:
+    """Compactions between two looks at the index, with nothing else in between that could have touched it."""
+
+    before: Observation
+    after: Observation
+    new: tuple[Item, ...]
+    gone: tuple[Item, ...]
+
+    def known(self, reading: Reading) -> Mapping[str, frozenset[str]]:
+        """The entries that could be read before, with the turns in them."""
+        return {
+            token: reading.contained(content(answer))
+            for token, answer in self.before.answers.items()
+            if answer.kind in CONTENT and token in reading.issued and token not in self.after.damaged
+        }
+
+
+def _passes(reading: Reading) -> Iterator[_Pass]:
+    for lane in reading.lanes:
+        before: Observation | None = None
+        worked, new, gone = False, list[Item](), list[Item]()
+        for stretch in lane:
+            if {o.op for o in stretch.operations} - {"compact", "append"}:
+                before = None
+            worked |= bool(stretch.new_summaries) or bool(reading.removed(stretch))
+            new += stretch.new_summaries
+            gone += stretch.gone_summaries
+            if stretch.after.pointers is None:
+                continue
+            if before is not None and worked:
+                yield _Pass(before=before, after=stretch.after, new=tuple(new), gone=tuple(gone))
+            before, worked, new, gone = stretch.after, False, [], []
+
+
+def idx_3(reading: Reading, tally: Tally) -> None:
+    """Each pass over an index that has entries: none of them stands for something else afterwards, or goes by another
+    name."""
+    for one in _passes(reading):
+        known = one.known(reading)
+        if not known:
+            continue
+        tally.trigger()
+        before = {pointer.token: reading.turns_of(pointer.covers) for pointer in one.before.pointers or ()}
+        after = {pointer.token: reading.turns_of(pointer.covers) for pointer in one.after.pointers or ()}
+        for token, turns in known.items():
+            answer = one.after.answers.get(token)
+            there = (
+                reading.contained(content(answer))
+                if answer is not None and answer.kind is AnswerKind.FOUND
+                else frozenset[str]()
+            )
+            old, new = before.get(token), after.get(token)
+            if there and turns - there:
+                what = f"now has {reading.quote(min(there))} in place of {reading.quote(min(turns - there))}"
+            elif old and new and not old <= new:
+                what = f"stood for {reading.quote(min(old - new))}, and now stands for {reading.quote(min(new))}"
+            elif token not in after and (other := _renamed(one.after, token, turns, after)):
+                what = f"of {reading.quote(min(turns))} has become entry {other}, and its own name leads nowhere"
+            else:
+                continue
+            tally.fail(f"A compaction went over the index: entry {token} {what}.", fact=token, event=one.after.end)
+
+
+def _renamed(
+    look: Observation, token: str, turns: frozenset[str], after: Mapping[str, frozenset[str] | None]
+) -> str | None:
+    """Under which new name the turns of an entry go, where its old name leads nowhere any more."""
+    answer = look.answers.get(token)
+    lost = token in look.errors or (
+        answer is not None and answer.kind not in CONTENT | {AnswerKind.PENDING, AnswerKind.TOMBSTONED}
+    )
+    if not lost or not turns:
+        return None
+    return next((name for name, covers in after.items() if covers and covers & turns), None)
+
+
+def idx_4(reading: Reading, tally: Tally) -> None:
+    """Each pass that put a new summary over what an earlier one stood for: the earlier names still lead there."""
+    for one in _passes(reading):
+        known = one.known(reading) if one.new and one.gone else {}
+        if not known:
+            continue
+        tally.trigger()
+        for token, turns in known.items():
+            denied = _gone(reading, one.after, token)
+            if denied is None:
+                continue
+            gone, new = one.gone[0].id, one.new[-1].id
+            tally.fail(
+                f"Summary {new} took the place of {gone}, and pointer {token}, which led to "
+                f"{reading.quote(min(turns)) if turns else 'an original'} before, is answered with {denied}.",
+                fact=token,
+                event=one.after.end,
+            )
+
+
+def handed_in_again(reading: Reading) -> frozenset[str]:
+    """The turns that were appended more than once."""
+    return frozenset(_again(reading).values())
+
+
+def _again(reading: Reading) -> Mapping[int, str]:
+    """Appends of turns that were acknowledged before, by the event at which they begin."""
+    known: set[str] = set()
+    again: dict[int, str] = {}
+    for operation in reading.operations:
+        if operation.op != "append":
+            continue
+        turn = convert(operation.arguments["turn"], Turn)
+        if turn.id in known:
+            again[operation.start] = turn.id
+        elif operation.ok:
+            known.add(turn.id)
+    return again
+
+
+def idx_5(reading: Reading, tally: Tally) -> None:
+    """Each time turns were handed in that are there already, in the window or behind a pointer: nothing changes."""
+    again = _again(reading)
+    for stretch in reading.stretches:
+        if not stretch.operations or not all(_repeats(o, again) for o in stretch.operations):
+            continue
+        tally.trigger()
+        change = trace(stretch.before, stretch.after)
+        if change is not None:
+            turns = [str(o.arguments["turn"]["id"]) for o in stretch.operations]
+            tally.fail(
+                f"{reading.quote(turns[0], first=True)}{f' and {len(turns) - 1} more' if len(turns) > 1 else ''} "
+                f"came in again under a known id, and something was added: {change}.",
+                fact=turns[0],
+                event=stretch.after.end,
+            )
+
+
+def _repeats(operation: Operation, again: Mapping[int, str]) -> bool:
+    return operation.start in again
+
+
+CHECKERS = (
+    RuleChecker(rule="IDX-1", minimum=5, mechanisms=(Mechanism.POINTERS,), examine=idx_1),
+    RuleChecker(rule="IDX-3", minimum=2, mechanisms=(Mechanism.POINTERS,), examine=idx_3),
+    RuleChecker(rule="IDX-4", minimum=2, mechanisms=(Mechanism.POINTERS,), examine=idx_4),
+    RuleChecker(rule="IDX-5", minimum=2, mechanisms=(), examine=idx_5),
+)

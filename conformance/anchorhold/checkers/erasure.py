@@ -1,0 +1,112 @@
+"""ERA-1: what was forgotten is nowhere: not in the window, not behind a pointer, not in a manifest, not in a file."""
+
+from collections.abc import Iterator
+
+from anchorhold.checkers.provenance import shown_to
+from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading
+from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.words import content, plain, shorten, stands, words
+from anchorhold.compactor import Mechanism
+from anchorhold.traces import own_words
+from anchorhold_spec.vocabulary import AnswerKind
+
+
+def era_1(reading: Reading, tally: Tally) -> None:
+    """Each forget that was carried out, and everything that could be seen and read after it."""
+    for withdrawal in reading.withdrawals:
+        forget = withdrawal.operation
+        if forget.op != "forget" or not forget.ok:
+            continue
+        for turn in withdrawal.turns:
+            own = _own(reading, turn)
+            if not own:
+                continue
+            _seen(reading, tally, turn, own, forget)
+            _scanned(reading, tally, turn, forget)
+
+
+def _own(reading: Reading, turn: str) -> tuple[str, ...]:
+    """The words that only this turn says, of all that was ever said in the transcript."""
+    others = [words(said.turn) for i, said in reading.said.items() if i != turn]
+    said = reading.said[turn]
+    return own_words(said.turn, said.facts, others)
+
+
+def _seen(reading: Reading, tally: Tally, turn: str, own: tuple[str, ...], forget: Operation) -> None:
+    for observation in reading.observations:
+        if observation.start < forget.end:
+            continue
+        tally.trigger()
+        for where, text in _texts(observation):
+            left = next((part for part in own if stands(part, text) or plain(part) in plain(text)), None)
+            if left is not None:
+                tally.fail(
+                    f"Turn {turn} was forgotten, and {where} still says “{shorten(left)}”.",
+                    fact=turn,
+                    event=observation.end,
+                )
+        _pointers(reading, tally, turn, observation)
+    for operation in reading.operations:
+        for call in operation.calls:
+            if call.start > forget.end and any(plain(part) in shown_to(call) for part in own):
+                tally.fail(
+                    f"Turn {turn} was forgotten, and the summariser was shown it again.", fact=turn, event=call.end
+                )
+
+
+def _texts(observation: Observation) -> Iterator[tuple[str, str]]:
+    """Everything that was handed out, and where it stood."""
+    for item in observation.items:
+        yield f"item {item.id} of the window", content(item)
+    for token, answer in observation.answers.items():
+        yield f"the answer to pointer {token}", "\n".join((content(answer), answer.value or "", answer.reason or ""))
+    for question in observation.questions:
+        arguments = question.operation.arguments
+        answer = question.answer
+        # What the answer says by itself, and not what it repeats of the question.
+        asked = plain(str(arguments.get("literal", "")))
+        given = plain("\n".join((content(answer), answer.value or "")))
+        yield (
+            f"the answer to a {question.operation.op}",
+            given if answer.kind in CONTENT else given.replace(asked, ""),
+        )
+    for carrier, entries in observation.manifests.items():
+        yield f"the manifest of {carrier}", "\n".join(entry.literal for entry in entries)
+    for tombstone in observation.tombstones or ():
+        yield "the record of tombstones", "\n".join((tombstone.literal, tombstone.reason))
+
+
+def _pointers(reading: Reading, tally: Tally, turn: str, observation: Observation) -> None:
+    """A pointer to nothing but the erased turn says that it was erased."""
+    if observation.damaged:
+        return
+    for pointer in (p for p in reading.pointers.values() if reading.turns_of(p.covers) == frozenset({turn})):
+        answer = observation.answers.get(pointer.token)
+        if answer is not None and answer.kind is not AnswerKind.TOMBSTONED:
+            tally.fail(
+                f"Turn {turn} was erased, and its pointer {pointer.token} answers with “{answer.kind}” instead of "
+                "“tombstoned”.",
+                fact=turn,
+                event=observation.end,
+            )
+
+
+def _scanned(reading: Reading, tally: Tally, turn: str, forget: Operation) -> None:
+    """What the suite found in the files that the compactor named."""
+    scans = [
+        o for o in reading.operations if o.op == "scan" and o.start > forget.end and o.arguments.get("turn") == turn
+    ]
+    if not scans:
+        tally.note("files were not looked into: the adapter offers no `files`")
+    for scan in scans:
+        tally.trigger()
+        for found in scan.value.get("remains", ()) if isinstance(scan.value, dict) else ():
+            tally.fail(
+                f"Turn {turn} was forgotten, and “{shorten(str(found['words']))}” ({found['what']}) still stands in "
+                f"{found['path']}.",
+                fact=turn,
+                event=scan.end,
+            )
+
+
+CHECKERS = (RuleChecker(rule="ERA-1", minimum=3, mechanisms=(Mechanism.ERASURE,), examine=era_1),)

@@ -1,0 +1,17 @@
+"""Options that take NAME=VALUE."""
+
+from collections.abc import Callable, Iterator
+from typing import NoReturn
+
+
+def pairs(given: list[str] | None, option: str, *, refuse: Callable[[str], NoReturn]) -> Iterator[tuple[str, str]]:
+    """The pairs that an option was given, several of them in one text between commas.
+
+    `refuse` ends the command with a message: it is called for what is no pair.
+    """
+    for text in given or []:
+        for piece in text.split(","):
+            name, equals, value = piece.partition("=")
+            if not (equals and name.strip() and value.strip()):
+                refuse(f"{option} takes NAME=VALUE, and {piece!r} is none")
+            yield name.strip(), value.strip()

@@ -1,0 +1,197 @@
+"""What the caller does while a summary is being written, and what the caller takes back at any time.
+
+The compaction's model is held, and meanwhile turns come in, the window is emptied, turns are taken back or erased, or
+a second compaction is asked for (B04, B05, B27, B31).
+"""
+
+from anchorhold.scenarios.plan import Plan, Scenario
+from anchorhold.workload import (
+    AnyStep,
+    Append,
+    Ask,
+    Clear,
+    Compact,
+    Forget,
+    Fork,
+    Meanwhile,
+    Probe,
+    Reopen,
+    Rewind,
+    Summariser,
+    Switch,
+)
+from anchorhold_spec.vocabulary import Fact
+
+BESIDE = frozenset({"concurrency"})
+MANY = 12
+"""Turns that come in while one summary is being written, in the longest of the bursts."""
+TWIG = "twig"
+
+
+def _asks(*facts: Fact) -> tuple[AnyStep, ...]:
+    return tuple(Ask(fact=fact, evidence=evidence) for fact in facts for evidence in (False, True))
+
+
+def _stop(plan: Plan) -> tuple[Append, ...]:
+    """An instruction that came in late, and must not be missed."""
+    port = plan.planter.fact("port")
+    return (plan.planter.utter(f"Stop. {port.text}", port), plan.planter.say(speaker="assistant"))
+
+
+def _appends(plan: Plan) -> tuple[AnyStep, ...]:
+    """Two turns, one, and many come in while the summary is being written; then things go on (B04)."""
+    steps: list[AnyStep] = []
+    for burst in (_stop(plan), plan.said(*plan.facts(1)), plan.planter.talk(MANY, *plan.facts(2), tools=False)):
+        steps.extend(
+            (
+                plan.fill(*plan.facts(1)),
+                Meanwhile(steps=burst),
+                Compact(),
+                *(Ask(fact=fact, evidence=True) for append in burst for fact in append.facts),
+            )
+        )
+    return (*steps, Reopen(), Compact(until_idle=2))
+
+
+def _during_a_failure(plan: Plan) -> tuple[AnyStep, ...]:
+    """Turns come in, and then the summary fails: neither may cost the other anything."""
+    return (
+        *plan.compacted("faithful", *plan.facts(2)),
+        plan.fill(*plan.facts(1)),
+        Summariser(mode="fail", times=1),
+        Meanwhile(steps=_stop(plan)),
+        Compact(),
+        Compact(until_idle=2),
+    )
+
+
+def _second(plan: Plan) -> tuple[AnyStep, ...]:
+    """A second compaction is asked for while the first waits for its model, and turns come in as well (CON-2)."""
+    return (
+        plan.fill(*plan.facts(2)),
+        Meanwhile(steps=(Compact(),)),
+        Compact(),
+        plan.fill(*plan.facts(2)),
+        Meanwhile(steps=(*_stop(plan), Compact())),
+        Compact(),
+        Compact(until_idle=2),
+        Reopen(),
+        Probe(),
+    )
+
+
+def _cleared(plan: Plan) -> tuple[AnyStep, ...]:
+    """The window is emptied while a summary of it is being written, and what comes next comes after (B05)."""
+    facts = plan.facts(2)
+    return (
+        *plan.said(*facts),
+        plan.fill(),
+        Meanwhile(steps=(Clear(), *_stop(plan))),
+        Compact(),
+        Probe(),
+        Compact(),
+        *plan.compacted("faithful", *plan.facts(2)),
+        Reopen(),
+        Clear(),
+        plan.fill(*plan.facts(1)),
+        Compact(until_idle=2),
+        *_asks(*facts[:1]),
+    )
+
+
+def _taken_back(plan: Plan) -> tuple[AnyStep, ...]:
+    """Turns are taken back while a summary of them is being written, and again after it was committed (B27)."""
+    first, second, third = (plan.said(*plan.facts(2)) for _ in range(3))
+    return (
+        *first,
+        plan.fill(),
+        Meanwhile(steps=(Rewind(turn=first[-1].turn.id),)),
+        Compact(),
+        *_asks(*(fact for append in first for fact in append.facts)),
+        *second,
+        plan.fill(),
+        *third,
+        Compact(until_idle=2),
+        Rewind(turn=second[-1].turn.id),
+        *_asks(*(fact for append in (*second, *third) for fact in append.facts)),
+        *plan.compacted("faithful", *plan.facts(1)),
+        Reopen(),
+        *_asks(*(fact for append in third for fact in append.facts)),
+    )
+
+
+def _forgotten(plan: Plan) -> tuple[AnyStep, ...]:
+    """A secret in the window, in an original, in a summary, and in a summary of that: forgotten each time (B31)."""
+    planter = plan.planter
+    early, kept = (planter.say(fact) for fact in plan.facts(2))
+    live, late = planter.say(planter.fact("identifier")), planter.say(planter.fact("path"))
+    secrets = tuple(fact for append in (early, live, late) for fact in append.facts)
+    return (
+        early,
+        kept,
+        *plan.compacted("faithful"),
+        *plan.compacted("faithful", *plan.facts(1)),
+        Forget(turn=early.turn.id),
+        *_asks(*early.facts, *kept.facts),
+        live,
+        Forget(turn=live.turn.id),
+        late,
+        *plan.compacted("faithful"),
+        Forget(turn=late.turn.id),
+        *_asks(*secrets, *kept.facts),
+        Reopen(),
+        *plan.compacted("drop"),
+        *_asks(*secrets, *kept.facts),
+    )
+
+
+def _forgotten_meanwhile(plan: Plan) -> tuple[AnyStep, ...]:
+    """One turn is erased while a summary of it and of others is being written (B05)."""
+    secret, kept = (plan.planter.say(fact) for fact in plan.facts(2))
+    return (
+        secret,
+        kept,
+        plan.fill(),
+        Meanwhile(steps=(Forget(turn=secret.turn.id),)),
+        Compact(),
+        Probe(),
+        Compact(until_idle=2),
+        *_asks(*secret.facts, *kept.facts),
+    )
+
+
+def _forked(plan: Plan) -> tuple[AnyStep, ...]:
+    """A branch after a compaction; both go on, both compact, and neither knows what the other said (B27, ISO-1)."""
+    common, ours, theirs = plan.facts(3), plan.facts(2), plan.facts(2)
+    back, over = Switch(session="s", user="u"), Switch(session="s", user="u", branch=TWIG)
+    return (
+        *plan.compacted("faithful", *common),
+        Fork(branch=TWIG),
+        *plan.said(*theirs),
+        *plan.compacted("drop"),
+        *_asks(*common, *theirs),
+        back,
+        *_asks(*common, *theirs),
+        *plan.said(*ours),
+        *plan.compacted("drop"),
+        *_asks(*ours, *theirs),
+        over,
+        *_asks(*common, *ours, *theirs),
+        Reopen(),
+        *plan.compacted("faithful"),
+        *_asks(*ours, *theirs),
+    )
+
+
+SIDE_BY_SIDE = (
+    Scenario(name="appends-meanwhile", aims=("CON-1", "PTR-3", "ANC-1"), build=_appends, needs=BESIDE),
+    Scenario(name="appends-and-failure", aims=("CON-1", "OUT-1", "PRO-3"), build=_during_a_failure, needs=BESIDE),
+    Scenario(name="two-compactions", aims=("CON-2", "CON-1", "PTR-3"), build=_second, needs=BESIDE),
+    Scenario(name="cleared-meanwhile", aims=("CON-3", "RET-5"), build=_cleared, needs=BESIDE | {"clear"}),
+    Scenario(name="taken-back", aims=("CON-3", "IDX-4", "PTR-2"), build=_taken_back, needs=frozenset({"rewind"})),
+    Scenario(name="forgotten", aims=("ERA-1", "REC-2", "ANC-1"), build=_forgotten, needs=frozenset({"forget"})),
+    Scenario(
+        name="forgotten-meanwhile", aims=("CON-3", "ERA-1"), build=_forgotten_meanwhile, needs=BESIDE | {"forget"}
+    ),
+    Scenario(name="forked", aims=("ISO-1", "CON-3", "PTR-4"), build=_forked, needs=frozenset({"fork", "switch"})),
+)

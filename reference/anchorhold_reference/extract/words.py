@@ -1,0 +1,282 @@
+"""One word at a time: which literals stand in it, and what it hints at for the line that it stands in.
+
+A transcript says the same words again and again, so each is read once and remembered: that is what makes extraction
+fast. Everything here depends on the word alone.
+"""
+
+import re
+from collections.abc import Collection
+from functools import lru_cache
+from typing import NamedTuple
+
+from anchorhold_reference.extract.patterns import (
+    BOUND_WORDS,
+    MONTHS,
+    PATH_SIGNS,
+    SIMPLE_WORD,
+    TIMESTAMP,
+    UNIT,
+    WORD,
+)
+from anchorhold_reference.extract.text import HEDGING_WORDS, NEGATING_WORDS, SPEAKERS
+
+LITERAL = 1
+STOP = 2
+"""A sentence may end behind it."""
+NEGATION = 4
+HEDGE = 8
+TIME = 16
+"""A time may be there."""
+CAPITAL = 32
+JOINER = 64
+"""Joins capitalised words to one name."""
+QUOTE = 128
+OF = 256
+VERB = 512
+"""The verb of a slot; `OF` and `EQUALS` are its other signs."""
+EQUALS = 1024
+SPEAKER = 2048
+BOUND_END = 4096
+"""A bound of a number may end with it."""
+BULLET = 8192
+"""At the start of a line it may be a bullet, or end there with one."""
+
+LONGEST = 64
+"""Words that are longer are taken apart at punctuation, as compact JSON has to be, and are not remembered whole."""
+
+
+class Word(NamedTuple):
+    """What is to be known of a word."""
+
+    flags: int
+    literals: tuple[tuple[str, int, int], ...]
+    """Kind, and where in the word."""
+    capital: tuple[int, int] | None
+    """Where a capitalised word stands in it, that may be a name or a part of one."""
+    unit: int
+    """How many of its characters are a unit, if a number stands before it."""
+
+
+_PARTS = re.compile(r"\w+(?:['’]t)?")
+_UNIT = re.compile(UNIT)
+_CAPITAL = re.compile(r"[(\"'“*_]{0,3}([A-Z][A-Za-z0-9]*)(?![\w/.@-]\w|[/@])")
+_BULLET = re.compile(r"[-*•>]+$|\d{1,3}[.)]$|#{1,6}$")
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
+_CODE = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\w+")
+_HUMPS = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
+_ALTERNATIVES = frozenset(
+    [
+        "and/or",
+        "either/or",
+        "yes/no",
+        "true/false",
+        "on/off",
+        "read/write",
+        "input/output",
+        "his/her",
+        "him/her",
+        "she/her",
+        "they/them",
+        "client/server",
+        "start/stop",
+        "open/close",
+        "pass/fail",
+        "success/failure",
+        "before/after",
+        "old/new",
+        "left/right",
+        "add/remove",
+        "and/not",
+    ]
+)
+_VERBS = frozenset(
+    ["is", "was", "are", "were", "isn't", "wasn't", "aren't", "weren't", "isn’t", "wasn’t", "aren’t", "weren’t"]
+)
+_JOINERS = frozenset({"of", "de", "van", "der", "and", "&"})
+_PIECE = re.compile(r"[^\"{}(),;|<>\s]+|[\"{}(),;|<>]")
+
+
+def words(line: str) -> tuple[list[str], list[Word | None]]:
+    """The words of a line, and what is to be known of each; None of a word that says nothing by itself."""
+    found = line.split()
+    if len(line) > LONGEST and max(map(len, found), default=0) > LONGEST:
+        found = [piece for one in found for piece in (_PIECE.findall(one) if len(one) > LONGEST else (one,))]
+        return found, [_remembered(one) if len(one) <= LONGEST else read_word(one) for one in found]
+    return found, list(map(_remembered, found))
+
+
+def read_word(word: str) -> Word | None:
+    """Read one word."""
+    core = word.strip(_AROUND)
+    begin = word.find(core)
+    if core.isidentifier() and word[begin - 1 : begin] != ".":
+        kind = _kind(core)
+        literals: tuple[tuple[str, int, int], ...] = ((kind, begin, begin + len(core)),) if kind else ()
+        lower = core.lower()
+        parts: Collection[str] = (lower,)
+        flags = LITERAL if kind else 0
+        if core in MONTHS:
+            flags |= TIME
+        capital = None
+        if kind is None and core[0].isupper() and core.isascii():
+            capital = (begin, begin + len(core))
+            flags |= CAPITAL
+        if lower in _VERBS:
+            flags |= VERB
+        if word in _JOINERS:
+            flags |= JOINER
+        if lower == "of":
+            flags |= OF
+    else:
+        literals = tuple(
+            literal
+            for match in (WORD if PATH_SIGNS.search(word) else SIMPLE_WORD).finditer(word)
+            for literal in _literals(match)
+        )
+        lower = word.lower()
+        parts = _PARTS.findall(lower)
+        flags = LITERAL if literals else 0
+        for kind, _, _ in literals:
+            if kind == "timestamp":
+                flags |= TIME
+        if "/" in word and TIMESTAMP.search(word):
+            flags |= TIME
+        if "=" in word or "≠" in word:
+            flags |= EQUALS
+        if word[-1] in "<>≤≥=":
+            flags |= BOUND_END
+        if _BULLET.match(word):
+            flags |= BULLET
+        capital = None
+        found = _CAPITAL.match(word)
+        if found is not None and not any(start < found.end(1) and found.start(1) < end for _, start, end in literals):
+            capital = found.span(1)
+            flags |= CAPITAL
+        if "w/o" in lower:
+            flags |= NEGATION
+        if "~" in word:
+            flags |= HEDGE
+        if lower in _VERBS:
+            flags |= VERB
+        if word == "&":
+            flags |= JOINER
+    if len(core) < len(word):
+        if word.rstrip("\"'”’)]")[-1:] in _STOPS:
+            flags |= STOP
+        if '"' in word:
+            flags |= QUOTE
+    if "“" in word or "«" in word:
+        flags |= QUOTE
+    for hint, listed in _LISTED:
+        if not listed.isdisjoint(parts):
+            flags |= hint
+    measured = _UNIT.match(word)
+    unit = 0 if measured is None else measured.end()
+    return Word(flags, literals, capital, unit) if flags or unit else None
+
+
+_AROUND = "()[]{}\"'`,;:.!?*"
+"""What stands around words and is no part of them."""
+_STOPS = frozenset(".!?")
+_LISTED = (
+    (NEGATION, NEGATING_WORDS),
+    (HEDGE, HEDGING_WORDS),
+    (SPEAKER, frozenset(SPEAKERS)),
+    (BOUND_END, BOUND_WORDS),
+)
+_remembered = lru_cache(maxsize=1 << 16)(read_word)
+
+
+def _literals(match: re.Match[str]) -> list[tuple[str, int, int]]:
+    """The literals in what may be one."""
+    form, start, end = match.lastgroup, match.start(), match.end()
+    text = match.group()
+    if form == "url":
+        return [("path", start, end)]
+    if form in {"email", "port"}:
+        return [("identifier", start, end)]
+    if form == "tag":
+        return [("entity" if text[0] == "@" else "identifier", start, end)]
+    if form == "option":
+        return [("option" if text[1] != "-" else "identifier", start, end)]
+    if form == "time":
+        return [("timestamp", start, end)]
+    if form == "path":
+        return [("path", start, end)] if _is_path(text) else _chains(match.string, start, end)
+    if form == "number" and not _counts_nothing(text):
+        return [("number", start, end)]
+    return _chain(match.string, start, end)
+
+
+def _is_path(text: str) -> bool:
+    """Whether what has the form of a path is one, and not two words to choose from, a date or a fraction."""
+    parts = text.split("/")
+    if len(parts) == 1 or not all(part.isalnum() for part in parts):
+        return len(parts) > 1 or text.strip(".*") != ""
+    if all(part.isdigit() for part in parts):
+        return False
+    if len(parts) == 2 and all(part.isalpha() for part in parts):
+        return text.islower() and min(map(len, parts)) > 2 and text not in _ALTERNATIVES
+    return True
+
+
+def _chains(text: str, start: int, end: int) -> list[tuple[str, int, int]]:
+    """What stands on both sides of slashes that make no path."""
+    found: list[tuple[str, int, int]] = []
+    for part in re.finditer(r"[^/]+", text[start:end]):
+        found += _chain(text, start + part.start(), start + part.end())
+    return found
+
+
+def _counts_nothing(digits: str) -> bool:
+    """Whether digits are a name: a leading zero, or more of them than anybody counts to without separators."""
+    return digits.isdigit() and (len(digits) > 9 or (len(digits) > 1 and digits[0] == "0"))
+
+
+def _chain(text: str, start: int, end: int) -> list[tuple[str, int, int]]:
+    """The literals in words that are joined by points and hyphens, or in one by itself."""
+    chain = text[start:end]
+    if _counts_nothing(chain):
+        return [("identifier", start, end)]
+    if _ORDINAL.fullmatch(chain):
+        return []
+    if "-" not in chain and "." not in chain:
+        kind = _kind(chain)
+        return [(kind, start, end)] if kind else []
+    parts = re.split(r"[.\-]", chain)
+    if all(part.isdigit() for part in parts):
+        if len(parts) == 2 and "-" in chain:  # a range
+            return [("number", start, start + len(parts[0])), ("number", end - len(parts[1]), end)]
+        return [("identifier" if len(parts) > 2 else "number", start, end)]
+    if "-" in chain:
+        leading = re.match(r"\d+(?:\.\d+)?(?=-[a-z]+$)", chain)
+        if leading:  # "24-hour"
+            return [("number", start, start + leading.end())]
+        if any(character.isdigit() for character in chain) or "_" in chain:
+            return [("identifier", start, end)]
+        found: list[tuple[str, int, int]] = []
+        for part in re.finditer(r"[^-]+", chain):
+            found += _chain(text, start + part.start(), start + part.end())
+        return found
+    if all(len(part) > 1 or part.isdigit() for part in parts) or any(_kind(part) == "identifier" for part in parts):
+        return [("identifier", start, end)]
+    if len(parts) == 2 and min(map(len, parts)) == 1 and max(map(len, parts)) > 2:  # "t.Parallel"
+        return [("identifier", start, end)]
+    return []
+
+
+def _kind(word: str) -> str | None:
+    """Of what kind a single word is by its form."""
+    if word.isdigit():
+        return "number"
+    if "_" in word:
+        inner = word.strip("_")
+        emphasis = word[0] == "_" == word[-1] and word[1:2] != "_" and "_" not in inner and inner.isalpha()
+        return "identifier" if inner and not emphasis else None
+    if not word.isascii():
+        return None
+    if _CODE.fullmatch(word) or (_HUMPS.search(word) and not (word[-1] == "s" and word[:-1].isupper())):
+        return "identifier"
+    if len(word) > 1 and word.isupper():
+        return "entity"
+    return None

@@ -1,0 +1,51 @@
+"""Which ledger and which cold store a path or URL means."""
+
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from anchorhold_reference.errors import MissingExtraError
+from anchorhold_reference.ledger import Ledger
+from anchorhold_reference.stores.directory import DirectoryStore
+from anchorhold_reference.stores.outer import ColdStore
+from anchorhold_reference.stores.sqlite import SqliteLedger
+
+
+def open_ledger(where: str | Path, *, scope: str) -> Ledger:
+    """Open the ledger at a path, `sqlite:///path` or `postgresql://user@host/database?schema=name`.
+
+    `scope` names what will be written, as in `PostgresLedger`. Raises `ForeignStoreError` where something else is
+    there, `MissingExtraError` where the driver is not installed, `ValueError` for a URL that means none of them.
+    """
+    if isinstance(where, Path):
+        return SqliteLedger(where)
+    scheme = urlsplit(where).scheme if "://" in where else ""
+    if scheme in {"postgresql", "postgres"}:
+        try:
+            from anchorhold_reference.stores.postgres import PostgresLedger
+        except ImportError as error:
+            raise MissingExtraError("a ledger in PostgreSQL", extra="postgres") from error
+        return PostgresLedger(where, scope=scope)
+    if scheme == "sqlite":
+        return SqliteLedger(Path(unquote(urlsplit(where).path)))
+    if scheme:
+        raise ValueError(f"no ledger has a URL of {scheme}://; give a path, sqlite:// or postgresql://")
+    return SqliteLedger(Path(where))
+
+
+def open_cold_store(where: str | Path | ColdStore | None) -> ColdStore | None:
+    """The cold store at a path, `file:///path`, or a URL of an object store (`s3://bucket/prefix`, `gs://`, `az://`,
+    `memory:///`); none: originals stay in the ledger.
+
+    Raises `StoreError` where it cannot be used, `MissingExtraError` where what it needs is not installed.
+    """
+    if where is None or not isinstance(where, str | Path):
+        return where
+    if isinstance(where, Path) or "://" not in where:
+        return DirectoryStore(Path(where))
+    if urlsplit(where).scheme == "file":
+        return DirectoryStore(Path(unquote(urlsplit(where).path)))
+    try:
+        from anchorhold_reference.stores.objects import ObjectStore
+    except ImportError as error:
+        raise MissingExtraError("a cold store in an object store", extra="objects") from error
+    return ObjectStore.open(where)

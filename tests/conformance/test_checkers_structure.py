@@ -1,0 +1,289 @@
+"""STR, IDX-1, IDX-3 to IDX-5, PRO-4, REC-3 and REC-4: windows, originals and the index, from look to look."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from history_builder import ALL, KEEPING, Play, answer, found, judge, raw, slot, summary
+
+from anchorhold.history import EventType
+from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Entry, Item, Pointer, ToolCall, Turn
+
+PORT = slot("argus-relay-12", "listen port", "40211")
+CALL = Turn(
+    id="call",
+    speaker="assistant",
+    text="Looking.",
+    calls=(ToolCall(id="c1", name="read", arguments='{"path": "/a"}'),),
+)
+RESULT = Turn(id="result", speaker="tool", text="It reads so.", result_of="c1")
+
+
+def say(play: Play, turn: Turn, *, ended: EventType = EventType.OK) -> Play:
+    play.texts[turn.id] = turn.text or ""
+    return play.call("append", {"turn": turn}, None, ended=ended)
+
+
+def item(turn: Turn, text: str | None = None) -> Item:
+    return Item(id=f"m-{turn.id}", kind=CarrierKind.RAW, text=text or turn.text, data=turn.data, turn=turn.id)
+
+
+@pytest.mark.parametrize(("kept", "failures"), [(("call", "result"), 0), ((), 0), (("result",), 1), (("call",), 1)])
+def test_str_1_a_call_and_its_result_are_there_or_not_together(kept: Sequence[str], failures: int) -> None:
+    play = say(say(Play(), CALL), RESULT).compact()
+    play.look([summary("s1", "Notes."), *(item(t) for t in (CALL, RESULT) if t.id in kept)])
+    told = judge("STR-1", play)
+
+    assert told.triggered == 1
+    assert len(told.failures) == failures
+
+
+def test_str_1_a_result_whose_words_were_cleared_is_still_there() -> None:
+    play = say(say(Play(), CALL), RESULT).compact().look([item(CALL), item(RESULT, "[cleared]")])
+
+    assert judge("STR-1", play).failures == ()
+
+
+@pytest.mark.parametrize(("order", "words"), [("ab", ""), ("ba", "came before"), ("aab", "2 times"), ("b", "")])
+def test_str_2_turns_stand_in_order_and_once(order: str, words: str) -> None:
+    play = Play().say("a", "One.").say("b", "Two.")
+    play.look([Item(id=f"m{n}", kind=CarrierKind.RAW, text=play.texts[t], turn=t) for n, t in enumerate(order)])
+    told = judge("STR-2", play)
+
+    assert bool(told.failures) is bool(words)
+    assert not words or words in told.failures[0].sentence
+
+
+def test_str_2_no_id_stands_for_two_items() -> None:
+    play = Play().say("a", "One.").say("b", "Two.")
+    play.look([Item(id="m", kind=CarrierKind.RAW, text=play.texts[t], turn=t) for t in "ab"])
+
+    assert "2 items" in judge("STR-2", play).failures[0].sentence
+
+
+def test_str_2_a_mark_that_was_shown_stays() -> None:
+    turn = Turn(id="a", speaker="user", text="Go ahead.", status="consumed")
+    shown = say(Play(), turn).look([item(turn, "(consumed) Go ahead.")]).compact()
+    never = say(Play(), turn).look([item(turn)]).compact().look([item(turn)])
+
+    assert judge("STR-2", shown.look([item(turn)])).failures[0].fact == "a"
+    assert judge("STR-2", never).failures == ()
+
+
+ODD = "two  spaces,\ta tab\r\nand \x1b[1mbold\x1b[0m é"
+
+
+@pytest.mark.parametrize(
+    ("back", "word"),
+    [
+        (ODD, ""),
+        (f"# a frame\n{ODD}\n# its end", ""),
+        (" ".join(ODD.split()), "white space"),
+        (ODD.replace("\x1b", ""), "control characters"),
+        (ODD.replace("é", "\N{REPLACEMENT CHARACTER}"), "U+FFFD"),
+    ],
+)
+def test_str_3_text_comes_back_character_by_character(back: str, word: str) -> None:
+    play = Play(KEEPING).say("a", ODD).say("z", "Go on.").look([]).compact(shown=("a",), reply="Notes.")
+    play.look(
+        [summary("s1", "Notes."), *play.raws("z")],
+        pointers=[Pointer(summary="s1", token="p", covers=("a",))],
+        answers={"p": found(back)},
+    )
+    told = judge("STR-3", play)
+
+    assert told.triggered == 1
+    assert bool(told.failures) is bool(word)
+    assert not word or word in told.failures[0].sentence
+
+
+@pytest.mark.parametrize(("text", "data", "failures"), [(None, b"\xff\x00", 0), ("??", None, 1), (None, b"\xff", 1)])
+def test_str_3_bytes_come_back_as_those_bytes(text: str | None, data: bytes | None, failures: int) -> None:
+    play = say(Play(KEEPING), Turn(id="a", speaker="user", data=b"\xff\x00")).look([]).compact()
+    play.look(
+        [summary("s1", "Notes.")],
+        pointers=[Pointer(summary="s1", token="p", covers=("a",))],
+        answers={"p": Answer(kind=AnswerKind.FOUND, text=text, data=data)},
+    )
+
+    assert len(judge("STR-3", play).failures) == failures
+
+
+@pytest.mark.parametrize("kept", [True, False])
+@pytest.mark.parametrize(
+    "turn",
+    [
+        Turn(id="x", speaker="system", text="Be careful."),
+        Turn(id="x", speaker="user", text="Never delete.", protected=True),
+        Turn(id="x", speaker="user", text="Please fix it."),
+    ],
+    ids=["system", "protected", "latest-request"],
+)
+def test_str_4_what_has_to_stay_stays(turn: Turn, kept: bool) -> None:
+    play = say(Play().say("a", "Words.", speaker="assistant"), turn)
+    play = say(say(play, CALL), RESULT).look([*play.raws("a"), item(turn), item(CALL), item(RESULT)])
+    play.compact(shown=("a",), reply="Notes.")
+    play.look([summary("s1", "Notes."), *([item(turn)] if kept else []), item(CALL), item(RESULT)])
+    told = judge("STR-4", play)
+
+    assert told.triggered == 1
+    assert bool(told.failures) is not kept
+
+
+def test_str_4_a_request_that_was_answered_may_go() -> None:
+    play = Play().say("a", "Please fix it.").say("b", "Done.", speaker="assistant").look([])
+    play.compact(shown=("a",), reply="Notes.").look([summary("s1", "Notes."), *play.raws("b")])
+
+    assert judge("STR-4", play).triggered == 0
+
+
+def generations(
+    first: Mapping[str, Answer], second: Mapping[str, Answer], *, covers: Mapping[str, str] | None = None
+) -> Play:
+    """Two compactions; what the pointers of each look are, and what following them is answered with."""
+    play = Play(KEEPING).say("a", "Words of a.").say("b", "Words of b.").say("z", "Go on.")
+    play.look(play.raws("a", "b", "z"))
+    names = {"p": "a", "q": "b", "r": "a", **(covers or {})}
+
+    def look(name: str, answers: Mapping[str, Answer], *live: str) -> None:
+        listed = [Pointer(summary=name, token=t, covers=(names[t],)) for t, a in answers.items() if a.kind == "found"]
+        play.look([summary(name, f"Notes {name}."), *play.raws(*live)], pointers=listed, answers=dict(answers))
+
+    play.compact(shown=("a",), reply="Notes s1.")
+    look("s1", first, "b", "z")
+    play.compact(shown=("b",), reply="Notes s2.")
+    look("s2", second, "z")
+    return play
+
+
+A, B = found("Words of a."), found("Words of b.")
+NO = answer(AnswerKind.EXPIRED)
+
+
+def test_idx_an_index_that_is_only_added_to_holds() -> None:
+    play = generations({"p": A}, {"p": A, "q": B})
+
+    for rule in ("IDX-1", "IDX-3", "IDX-4"):
+        told = judge(rule, play)
+        assert told.triggered > 0
+        assert told.failures == ()
+
+
+@pytest.mark.parametrize(
+    ("second", "caught"),
+    [
+        ({"p": NO, "q": B}, {"IDX-1", "IDX-4"}),
+        ({"p": B, "q": B}, {"IDX-1", "IDX-3"}),
+        ({"p": NO, "r": A, "q": B}, {"IDX-1", "IDX-3", "IDX-4"}),
+        ({"p": A, "r": A, "q": B}, set()),
+        ({"p": found("Words of a. Words of b.")}, {"IDX-1"}),
+    ],
+    ids=["lost", "overwritten", "renamed", "a-second-name", "grown"],
+)
+def test_idx_an_index_that_changes_is_caught(second: Mapping[str, Answer], caught: set[str]) -> None:
+    play = generations({"p": A}, second)
+
+    assert {rule for rule in ("IDX-1", "IDX-3", "IDX-4") if judge(rule, play).failures} == caught
+
+
+@pytest.mark.parametrize(("live", "failures"), [((), 0), (("a",), 1)])
+def test_idx_5_a_turn_that_comes_in_again_adds_nothing(live: Sequence[str], failures: int) -> None:
+    play = (
+        Play()
+        .say("a", "Words of a.")
+        .say("z", "Go on.")
+        .compact()
+        .look([summary("s1", "Notes."), raw("z", "Go on.")])
+    )
+    play.say("a", "Words of a.").look([summary("s1", "Notes."), *play.raws("z", *live)])
+    told = judge("IDX-5", play)
+
+    assert told.triggered == 1
+    assert len(told.failures) == failures
+
+
+@pytest.mark.parametrize(("growth", "failures"), [(0, 0), (300, 1)])
+def test_pro_4_a_summary_does_not_grow_with_its_generations(growth: int, failures: int) -> None:
+    play = Play()
+    for number in range(8):
+        play.say(f"t{number}", f"Words of turn {number}.").look([])
+        text = f"Notes {number}." + "x" * growth * number
+        play.compact(shown=(f"t{number}",), reply=f"Notes {number}.").look([summary(f"s{number}", text)])
+    told = judge("PRO-4", play)
+
+    assert told.triggered >= 6
+    assert len(told.failures) == failures
+
+
+def test_pro_4_a_manifest_does_not_repeat_itself() -> None:
+    entry = Entry(literal=PORT.literal, source="a")
+    play = Play(ALL).say("a", PORT.text, PORT).look([]).compact(shown=("a",), reply=PORT.text)
+
+    assert judge("PRO-4", play.look([summary("s", PORT.text)], manifests={"s": [entry] * 3})).failures
+
+
+LONG = " ".join(f"Sentence number {n} of a long log." for n in range(80))
+
+
+@pytest.mark.parametrize(
+    ("told", "word"),
+    [
+        (found(LONG), ""),
+        (found(LONG[:400]), "as if that were all"),
+        (answer(AnswerKind.PARTIAL, text=LONG[:400]), "names no continuation"),
+        (answer(AnswerKind.PARTIAL, text=LONG[:400], continuation="more"), ""),
+        (found(LONG.replace(" of a", "\nof a")), "do not join"),
+    ],
+    ids=["whole", "clipped", "partial", "goes-on", "joined-otherwise"],
+)
+def test_rec_3_a_part_is_not_passed_off_as_the_whole(told: Answer, word: str) -> None:
+    play = Play(KEEPING).say("a", LONG).say("z", "Go on.").look([]).compact(shown=("a",), reply="Notes.")
+    play.look(
+        [summary("s1", "Notes."), *play.raws("z")],
+        pointers=[Pointer(summary="s1", token="p", covers=("a",))],
+        answers={"p": told},
+    )
+    judged = judge("REC-3", play)
+
+    assert judged.triggered == 1
+    assert bool(judged.failures) is bool(word)
+    assert not word or word in judged.failures[0].sentence
+
+
+def asked(kind: AnswerKind, *, said: bool, raw_: bool = False) -> Play:
+    play = Play((*KEEPING, "search")).say("a", PORT.text, *((PORT,) if said else ())).say("z", "Go on.").look([])
+    play.compact(shown=("a",), reply="Notes.")
+    play.look(
+        [summary("s1", "Notes."), *play.raws("z", *("a" if raw_ else ""))],
+        pointers=[Pointer(summary="s1", token="p", covers=("a",))],
+        answers={"p": found(PORT.text)},
+    )
+    return play.call("search", {"literal": PORT.literal}, answer(kind))
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "raw_", "failures"),
+    [
+        (AnswerKind.ABSENT, True, False, 1),
+        (AnswerKind.UNANCHORED, True, False, 1),
+        (AnswerKind.UNANCHORED, True, True, 0),
+        (AnswerKind.ABSENT, False, False, 0),
+        (AnswerKind.PENDING, True, False, 0),
+        (AnswerKind.DEGRADED, True, False, 0),
+    ],
+)
+def test_rec_4_no_is_said_only_of_what_is_not_there(kind: AnswerKind, said: bool, raw_: bool, failures: int) -> None:
+    assert len(judge("REC-4", asked(kind, said=said, raw_=raw_)).failures) == failures
+
+
+def test_rec_4_a_pointer_that_is_denied_and_then_found_was_denied_too_early() -> None:
+    play = generations({"p": A}, {"p": A, "q": B})
+    early = Play(KEEPING).say("a", "Words of a.").say("z", "Go on.").look([]).compact(shown=("a",), reply="Notes.")
+    for told in (answer(AnswerKind.UNANCHORED), A):
+        early.look(
+            [summary("s1", "Notes."), *early.raws("z")],
+            pointers=[Pointer(summary="s1", token="p", covers=("a",))],
+            answers={"p": told},
+        ).compact()
+
+    assert judge("REC-4", play).failures == ()
+    assert judge("REC-4", early).failures[0].fact == "p"
