@@ -13,6 +13,7 @@ from anchorhold_reference.branches import fork
 from anchorhold_reference.codec import shown
 from anchorhold_reference.compaction import Compaction
 from anchorhold_reference.copier import Copier
+from anchorhold_reference.decide import Holding
 from anchorhold_reference.errors import MismatchError, StoreError, UnknownCarrierError
 from anchorhold_reference.extract.facts import UnreadableError
 from anchorhold_reference.pointer import unseal
@@ -419,9 +420,9 @@ class Transcript:
         return answers.search(self._session, literal)
 
     def evict(self, token: str) -> Outcome:
-        """Ask that an original be removed from the cold store. Refused where an assertion would come loose
-        (ANC-1)."""
-        outcome = eviction.evict(self._session, token)
+        """Ask that an original be removed from the cold store. Refused where an assertion would come loose (ANC-1),
+        and before the horizon (PTR-2)."""
+        outcome = eviction.evict(self._session, token, now=self._uptime(), horizon=self._settings.horizon)
         note(self._session, now=self._clock())
         return outcome
 
@@ -433,7 +434,7 @@ class Transcript:
         used = {epoch: age - (now[1] - at) for epoch, (boot, at) in self._used.items() if boot == now[0]}
         known = {one.token: one for one in eviction.candidates(self._session, used)}
         outcomes = [
-            eviction.expire(self._session, known[token], age=age, horizon=self._settings.horizon)
+            eviction.evict(self._session, token, now=now, horizon=self._settings.horizon, holding=Holding.EXPIRED)
             for token in policy(list(known.values()), age)
             if token in known
         ]
