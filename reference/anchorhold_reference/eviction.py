@@ -31,7 +31,7 @@ def evict(
     """Remove the original under a pointer, if each assertion that it alone anchors is carried or tombstoned (ANC-1)
     in every branch that sees it, if its horizon is over (PTR-2, IDX-1), and if nothing is degraded (RET-3).
 
-    `now` is what `Uptime` says; `horizon` as in `Settings`. The gate is asked first, so that a refusal names the facts.
+    `now` is what `Uptime` says; `horizon` as in `Settings`. The gate is asked first, so that a refusal names facts.
     """
     address = unseal(token)
     ledger = session.ledger
@@ -71,7 +71,7 @@ def evict(
         if not may_expire(age=age - stored, horizon=horizon):
             until = "the session's end" if horizon is None else f"{horizon - (age - stored):.0f} s from now"
             return _no(
-                f"evidence may still be asked for, until {until} (PTR-2, IDX-1); it stays, whoever wants it gone"
+                f"evidence may be asked for until {until} (PTR-2, IDX-1); it stays, whoever wants it gone"
             )
         cold.remove(ledger, issued.address.slot)
         ledger.run("UPDATE pointer SET holding = ? WHERE epoch = ?", (holding.value, issued.address.epoch))
