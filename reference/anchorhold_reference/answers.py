@@ -403,7 +403,7 @@ def _originals_with(
     spans = ledger.all(
         "SELECT p.span FROM lineage g JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "  # noqa: S608
         "AND p.span BETWEEN g.first AND g.last JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
-        f"WHERE g.session = ? AND {stored} UNION "
+        f"WHERE g.session = ? AND (o.payload IS NULL OR {stored}) UNION "
         "SELECT p.span FROM lineage g JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "
         "AND p.span BETWEEN g.first AND g.last AND p.copy = 'outstanding' JOIN turn t ON t.carrier = p.span "
         f"WHERE g.session = ? AND {held} ORDER BY 1 DESC",

@@ -70,11 +70,10 @@ def evict(
         (stored,) = ledger.one("SELECT age FROM pointer WHERE epoch = ?", (issued.address.epoch,))
         if not may_expire(age=age - stored, horizon=horizon):
             until = "the session's end" if horizon is None else f"{horizon - (age - stored):.0f} s from now"
-            return _no(
-                f"evidence may be asked for until {until} (PTR-2, IDX-1); it stays, whoever wants it gone"
-            )
-        cold.remove(ledger, issued.address.slot)
+            return _no(f"evidence may be asked for until {until} (PTR-2, IDX-1); it stays, whoever wants it gone")
+        cold.remove(ledger, issued.address.slot, issued.address.epoch)
         ledger.run("UPDATE pointer SET holding = ? WHERE epoch = ?", (holding.value, issued.address.epoch))
+    cold.tidy(ledger)
     return Outcome(kind=OutcomeKind.COMMITTED)
 
 
@@ -92,7 +91,7 @@ def candidates(session: Session, used: Mapping[int, float]) -> list[Candidate]:
         for turn, stored, size, issued in (
             (turn, float(stored), int(size), cold.issued_of(*row))
             for turn, stored, size, *row in session.ledger.all(
-                f"SELECT t.id, p.age, length(o.payload), {cold.COLUMNS} FROM lineage g "  # noqa: S608
+                f"SELECT t.id, p.age, o.size, {cold.COLUMNS} FROM lineage g "  # noqa: S608
                 "JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "
                 "AND p.span BETWEEN g.first AND g.last "
                 "JOIN turn t ON t.carrier = p.span JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "

@@ -23,6 +23,8 @@ from anchorhold_reference.recovery import recover
 from anchorhold_reference.session import UNDER, Session, carrier_id
 from anchorhold_reference.status import accepted, causes, note, status
 from anchorhold_reference.stores.opening import OpenLedger, open_ledger
+from anchorhold_reference.stores.outer import ColdStore
+from anchorhold_reference.stores.sqlite import SqliteFile
 from anchorhold_reference.values import (
     Audit,
     Clock,
@@ -59,8 +61,9 @@ class Transcript:
 
     def __init__(
         self,
-        path: str | Path,
+        path: str | Path | SqliteFile,
         *,
+        cold_store: str | Path | ColdStore | None,
         session: str,
         user: str,
         branch: str,
@@ -74,6 +77,7 @@ class Transcript:
     ) -> None:
         """Use `open`, which has the defaults."""
         self._path = path
+        self._cold_store = cold_store
         self._identity = (user, session, branch)
         self._settings = settings
         self._summarise = summarise
@@ -88,12 +92,13 @@ class Transcript:
     @classmethod
     def open(
         cls,
-        path: str | Path,
+        path: str | Path | SqliteFile,
         *,
         summarise: Summarise,
         session: str = "default",
         user: str = "default",
         branch: str = "main",
+        cold_store: str | Path | ColdStore | None = None,
         settings: Settings | None = None,
         count: CountTokens = four_characters,
         steps: StepHook = no_steps,
@@ -104,6 +109,8 @@ class Transcript:
         """Open a session of the database at `path`, making either where it does not exist, and recover it (CRA-2).
 
         `path` is a file for SQLite, or `postgresql://user@host/database` (`?schema=` says where its tables stand).
+        `cold_store` says where originals go that leave the window: into the ledger where it is not given, else into a
+        directory, or `s3://bucket/prefix` or another URL of an object store.
         `summarise` writes the summaries; `count` gives a text's size in tokens; `steps` is called before each durable
         step of a compaction; `clock` gives seconds since the epoch, for records; `uptime` is what lifetimes are
         measured with; `ledger` opens the database. Sessions are told apart by user, session and branch; begin a
@@ -111,6 +118,7 @@ class Transcript:
         """
         return cls(
             path,
+            cold_store=cold_store,
             session=session,
             user=user,
             branch=branch,
@@ -125,7 +133,7 @@ class Transcript:
 
     def _start(self) -> None:
         user, name, branch = self._identity
-        self._ledger = self._open_ledger(self._path, scope=f"{user}\0{name}")
+        self._ledger = self._open_ledger(self._path, scope=f"{user}\0{name}", cold_store=self._cold_store)
         self._session = Session(self._ledger, user=user, name=name, branch=branch)
         recover(self._ledger, self._session.id)
         erasure.sweep(self._ledger)
@@ -153,6 +161,7 @@ class Transcript:
     def close(self) -> None:
         """Let go of the database. May be called again."""
         self._copier.close()
+        self._compaction.close()
         self._ledger.close()
 
     def reopen(self) -> None:
@@ -212,6 +221,7 @@ class Transcript:
         user, name, _ = self._identity
         return Transcript(
             self._path,
+            cold_store=self._cold_store,
             session=name,
             user=user,
             branch=branch,
@@ -237,7 +247,9 @@ class Transcript:
         if swept:
             return outcome
         return replace(
-            outcome, pending=True, reason="erased; another connection keeps the log from being emptied yet"
+            outcome,
+            pending=True,
+            reason="erased; a later call empties the log, which another connection reads yet, or the cold store",
         )
 
     def _copies_outstanding(self) -> None:
@@ -480,4 +492,5 @@ class Transcript:
 
     def files(self) -> list[Path]:
         """Every file that holds state of the store or lies beside it."""
-        return self._ledger.files()
+        outer = self._ledger.outer
+        return [*self._ledger.files(), *(() if outer is None else outer.files())]

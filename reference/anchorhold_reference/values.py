@@ -1,6 +1,6 @@
 """Values at the edges of the compactor: what a summariser is handed and answers, settings, status."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -55,8 +55,8 @@ class Reply:
     """Why the model stopped: `stop`, `end_turn`; `length`, `max_tokens`; `refusal`, `content_filter`; …"""
 
 
-Summarise: TypeAlias = Callable[[Request], Reply]
-"""Any exception that it raises means: the model call failed (OUT-1)."""
+Summarise: TypeAlias = Callable[[Request], Reply | Awaitable[Reply]]
+"""A function or a coroutine function. Any exception that it raises means: the model call failed (OUT-1)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -327,7 +327,7 @@ class Reference:
             steps=self._step,
             clock=lambda: time.time() + self._jumped,
             uptime=self._uptime,
-            ledger=lambda where, *, scope: ledger(where),  # noqa: ARG005 - a file needs no scope,
+            ledger=lambda where, *, scope, cold_store=None: ledger(where),  # noqa: ARG005 - a file needs neither
         )
 
     def _connect_stepped(self, gate: Gate) -> reference.Transcript:
