@@ -72,7 +72,7 @@ class Reference:
         self._passed = 0.0
         self._jumped = 0.0
         self._workers = Workers()
-        self._disk: "Disk | None" = None
+        self._disk: Disk | None = None
         self.lose_power = self._lose_power if POWER else None
         """Not offered where the extra `faults` is not installed."""
 
