@@ -5,7 +5,7 @@ Both are the very same calls that a compaction itself makes when a step fails, a
 
 from collections.abc import Iterable
 
-from anchorhold_reference import cold
+from anchorhold_reference import cold, index
 from anchorhold_reference.decide import may_release
 from anchorhold_reference.ledger import Ledger
 
@@ -28,6 +28,7 @@ def recover(ledger: Ledger, session: int) -> None:
         (session,),
     ):
         release(ledger, summary)
+    index.catch_up(ledger, session)
 
 
 def undo_own(ledger: Ledger, session: int) -> None:

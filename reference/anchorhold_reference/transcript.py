@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from anchorhold_reference import answers, erasure, eviction, withdrawal
+from anchorhold_reference import answers, cold, erasure, eviction, withdrawal
 from anchorhold_reference.ages import advance, uptime
 from anchorhold_reference.audit import audit, audit_span, audits, last_audits, note_damage, repair
 from anchorhold_reference.branches import fork
@@ -20,6 +20,7 @@ from anchorhold_reference.pointer import unseal
 from anchorhold_reference.policies import lifetime
 from anchorhold_reference.provenance import is_pending, pointers, ratios
 from anchorhold_reference.recovery import recover
+from anchorhold_reference.retrieval import retrieve
 from anchorhold_reference.session import UNDER, Session, carrier_id
 from anchorhold_reference.status import accepted, causes, note, status
 from anchorhold_reference.stores.opening import OpenLedger, open_ledger
@@ -409,6 +410,23 @@ class Transcript:
             for summary, turn, issued in pointers(self._session)
         ]
 
+    def pointer(self, turn: str) -> Pointer | None:
+        """The pointer to the original of one turn, by the turn's id; none where no live summary stands for it, or
+        where its original was let go."""
+        with self._ledger.reading():
+            span = self._session.span_of(turn)
+            over = None if span is None else self._session.summary_over(span)
+            issued = None if span is None else cold.pointer_to(self._ledger, span)
+        if issued is None or over is None or issued.holding is not Holding.COMMITTED:
+            return None
+        return Pointer(
+            summary=carrier_id(over[0], 1),
+            token=issued.token,
+            covers=(turn,),
+            key=issued.address.key,
+            epoch=issued.address.epoch,
+        )
+
     def get(self, token: str) -> Answer:
         """Follow a pointer.
 
@@ -444,6 +462,15 @@ class Transcript:
     def search(self, literal: str) -> Answer:
         """Look a literal up, as a whole word or words, in the window and in every original (REC-1)."""
         return answers.search(self._session, literal)
+
+    def retrieve(self, query: str, *, limit: int = 8) -> list[Answer]:
+        """The originals outside the window that a question in words fits best, the best first.
+
+        Likeness is no answer: for whether something was said ask `search`, for a value `reconstitute`.
+        """
+        return [
+            answers.original(turn, carrier=carrier) for turn, carrier in retrieve(self._session, query, limit=limit)
+        ]
 
     def evict(self, token: str) -> Outcome:
         """Ask that an original be removed from the cold store. Refused where an assertion would come loose (ANC-1),

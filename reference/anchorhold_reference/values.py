@@ -126,6 +126,8 @@ class Status:
     unresolvable: int
     """Committed pointers whose bytes are missing or wrong; above 0 is a breach (PTR-5)."""
     evicted: int
+    audits: int
+    """Audits done (RET-2)."""
     tombstones: int
     erased: int = 0
     since: float | None = None
