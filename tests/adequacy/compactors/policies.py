@@ -19,6 +19,7 @@ class ExpiresThroughTheGate(SlotCache):
     def open(self, settings: Settings, summarise: Summarise) -> Settings:
         self.now = 0.0
         self.born: dict[str, float] = {}
+        self.aged: set[str] = set()
         return super().open(settings, summarise)
 
     def put(self, turn: Turn) -> str:
@@ -31,8 +32,16 @@ class ExpiresThroughTheGate(SlotCache):
         for token in [t for t, born in self.born.items() if self.now - born > LIFETIME and self.stored(t)]:
             self.let_go(token)
 
+            self.aged.add(token)
+
     def let_go(self, token: str) -> None:
         self.evict(token)
+
+    def get(self, token: str) -> Answer:
+        answer = super().get(token)
+        if answer.kind is AnswerKind.EXPIRED and token not in self.aged:
+            return Answer(kind=AnswerKind.UNANCHORED, reason="it was let go on request")
+        return answer
 
 
 class ExpiresByAge(ExpiresThroughTheGate):
@@ -143,8 +152,16 @@ class PrunedLog(EventLog):
 
     def get(self, token: str) -> Answer:
         if token in self.names() and "blank" in (self.readable(token) or {}):
-            return Answer(kind=AnswerKind.EXPIRED)
+            return Answer(kind=AnswerKind.UNANCHORED, reason="the event was blanked on request")
         return super().get(token)
+
+    def not_found(self, literal: str) -> Answer:
+        last = self.condensation()
+        line = next((one for one in (last.text if last else "").splitlines() if literal in one), None)
+        if line is not None:
+            return Answer(kind=AnswerKind.FOUND, text=line, evidence=False)
+        blanks = any("blank" in (self.readable(name) or {}) for name in self.names())
+        return Answer(kind=AnswerKind.UNANCHORED) if blanks else super().not_found(literal)
 
 
 class PrunesByAnIndexOfYesterday(PrunedLog):
