@@ -6,7 +6,7 @@ from typing import Any
 
 from anchorhold.compactor import Settings, Summarise
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Outcome, OutcomeKind, Turn
-from compactors.common import Statement, bare, nothing, refused, verifiable, whole
+from compactors.common import Statement, bare, noted, nothing, refused, verifiable, whole
 from compactors.event_log import Condensation, EventLog
 from compactors.slot_cache import SlotCache
 
@@ -137,7 +137,7 @@ class PrunedLog(EventLog):
         if last is None or not gone:
             return text
         missing = [s for s in verifiable(bare(last.text)) if s not in text]
-        return "\n".join([text, *missing])
+        return noted("\n".join([bare(text), *missing]), len(names))
 
     def blank(self, token: str) -> None:
         number = int(token[1:])
