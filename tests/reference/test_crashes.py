@@ -30,7 +30,7 @@ CHILD = textwrap.dedent(
             os.kill(os.getpid(), signal.SIGKILL)
 
     t = Transcript.open(path, summarise=lambda r: Reply(text=f"Up to {last}, written down."), steps=steps,
-                        settings=Settings(keep=2))
+                        settings=Settings(horizon=0, keep=2))
     for n in range(first, last + 1):
         speaker = "user" if n % 2 else "assistant"
         t.append(Turn(id=f"t{n}", speaker=speaker, text=f"The port of db-{n} is {7000 + n}."))
@@ -100,7 +100,7 @@ def test_cra_1_and_cra_2_old_or_new_after_a_crash_and_recovery_twice_is_as_good_
 
 @pytest.mark.parametrize("point", STEPS)
 def test_cra_1_a_crash_while_a_summary_is_replaced_keeps_every_earlier_pointer(make, behind, point):
-    with Transcript.open(behind.where, summarise=_first, settings=Settings(keep=2)) as first:
+    with Transcript.open(behind.where, summarise=_first, settings=Settings(horizon=0, keep=2)) as first:
         fill(first, 1, 6)
         assert first.compact().kind is OutcomeKind.COMMITTED
         assert first.evict(token_of(first, "t1")).kind is OutcomeKind.REFUSED
