@@ -17,7 +17,7 @@ from typing import Any
 from anchorhold_reference import MismatchError, Reply, Request, Settings, Transcript, UnknownCarrierError
 from anchorhold_spec.vocabulary import CarrierKind, Turn
 
-SETTINGS = Settings(budget=500, watermark=0.5, keep=4, audit_every=5)
+SETTINGS = Settings(budget=500, watermark=0.5, keep=4, horizon=0, audit_every=5)
 
 
 def statement(turn: str) -> str:

@@ -55,7 +55,7 @@ def strays(behind):
 
 @pytest.mark.parametrize("copies", list(Copies))
 def test_ptr_1_originals_lie_outside_and_are_one_step_away(make, behind, outer, copies):
-    transcript = make(cold_store=outer, settings=Settings(keep=2, copies=copies))
+    transcript = make(cold_store=outer, settings=Settings(keep=2, horizon=0, copies=copies))
     fill(transcript, 1, 6)
     assert transcript.compact().kind is OutcomeKind.COMMITTED
     transcript.settle()
@@ -74,7 +74,7 @@ def test_ptr_1_originals_lie_outside_and_are_one_step_away(make, behind, outer, 
 
 @pytest.mark.parametrize("copies", list(Copies))
 def test_the_same_is_there_after_reopening(make, outer, copies):
-    transcript = make(cold_store=outer, settings=Settings(keep=2, copies=copies))
+    transcript = make(cold_store=outer, settings=Settings(keep=2, horizon=0, copies=copies))
     fill(transcript, 1, 6)
     transcript.compact()
     transcript.settle()
@@ -142,7 +142,7 @@ def test_ptr_5_a_copy_after_the_commit_that_fails_stays_pending_and_is_made_late
         return True if kind == "silent" else outer.inner.create(key, payload[:10])
 
     outer.on_create = create
-    transcript = make(cold_store=outer, settings=Settings(keep=2, copies=Copies.AFTER_COMMIT))
+    transcript = make(cold_store=outer, settings=Settings(keep=2, horizon=0, copies=Copies.AFTER_COMMIT))
     fill(transcript, 1, 6)
     assert transcript.compact().kind is OutcomeKind.COMMITTED
     transcript.settle()
@@ -170,7 +170,7 @@ def test_anc_1_what_leaves_through_the_gate_leaves_the_store_outside(make, scrip
 
 @pytest.mark.parametrize("copies", list(Copies))
 def test_era_1_what_is_forgotten_leaves_the_store_outside(make, behind, outer, copies):
-    transcript = make(cold_store=outer, settings=Settings(keep=2, copies=copies))
+    transcript = make(cold_store=outer, settings=Settings(keep=2, horizon=0, copies=copies))
     fill(transcript, 1, 6)
     transcript.compact()
     transcript.settle()
@@ -213,7 +213,7 @@ def test_era_1_a_copy_under_way_of_what_is_being_forgotten_does_not_stay(make, b
         return made
 
     other = make(cold_store=outer)
-    transcript = make(cold_store=outer, settings=Settings(keep=2, copies=Copies.AFTER_COMMIT))
+    transcript = make(cold_store=outer, settings=Settings(keep=2, horizon=0, copies=Copies.AFTER_COMMIT))
     transcript.hold_copies(True)
     fill(transcript, 1, 6)
     transcript.compact()

@@ -64,7 +64,7 @@ def disk():
 
 
 def settings() -> Settings:
-    return Settings(keep=2)
+    return Settings(keep=2, horizon=0)
 
 
 @pytest.fixture
