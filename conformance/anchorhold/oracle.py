@@ -70,9 +70,9 @@ class _Session:
 
     def events(self, lane: tuple[Stretch, ...]) -> Iterator[Occurrence]:
         for stretch in lane:
-            back = self._gone & stretch.after.raw
-            if back:
-                # A compaction was undone by a recovery: no machine takes back what is durable.
+            if self._gone & stretch.after.raw or self._appended & stretch.after.withdrawn:
+                # A recovery undid a compaction, or a caller withdrew something: what becomes of the summaries over it
+                # differs from one compactor to the next, so that from here on no machine says what it has to be.
                 return
             at = stretch.after.end
             for seen in self._stretch(stretch):
