@@ -278,8 +278,8 @@ class _Session:
             whole = answer.kind is AnswerKind.FOUND
             if not whole or not there or there & bound or after.exempt & bound:
                 continue
-            for turn in (turn for turn in reading.said if turn in bound & self._reached):
-                other = next(each for each in reading.said if each in there)
+            for turn in (turn for turn in reading.said if turn in bound & self._appended - after.raw):
+                other = next((each for each in reading.said if each in there & self._appended), ELSE)
                 yield Occurrence(event="resolve", span=turn, found=other)
 
     # What holds an assertion besides the window
