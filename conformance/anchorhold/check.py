@@ -129,7 +129,7 @@ class _Run:
                 self._take(found, played.history, played.judgements)
 
     def walk(self, found: Sequence[_Found]) -> None:
-        """Let Hypothesis draw walks, where the effort is for that. Raises `AdapterError` where it is not installed."""
+        """Let Hypothesis draw walks, where the effort asks for them. Raises `AdapterError` where there is none."""
         walks = BUDGETS[self._effort].walks
         if not walks or not found:
             return
@@ -152,7 +152,7 @@ class _Run:
         walk(Arena(self._loaded, checkers, seed=self._seed, take=take), walks=walks)
 
     def _in_order(self, coming: Iterator[Played], rest: Sequence[tuple[int, Workload]]) -> Iterator[Played]:
-        """What was played, in the order of the workloads: which failure comes first must not be a matter of luck."""
+        """What was played, in the order of the workloads: which failure is told first is no matter of luck."""
         waiting: dict[int, Played] = {}
         following = iter(rest)
         number = next(following)[0]
