@@ -54,6 +54,8 @@ from anchorhold.workload import (
 
 STEPS = 18
 """Steps of a walk at most."""
+SHORTENING = 40
+"""Walks that are played at most after the first that failed: the suite has a shortening of its own."""
 SESSIONS = (("s", "u"), ("another", "somebody-else"))
 BRANCHES = ("main", "twig", "bough")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -77,7 +79,15 @@ class Arena:
         self.trouble: AdapterError | None = None
         """The adapter failed: no further walk is played."""
         self.count = 0
+        self.failed_at: int | None = None
+        """Which walk was the first to fail."""
         self._kinds: dict[str, type[Broken]] = {}
+
+    @property
+    def over(self) -> bool:
+        """Whether no further walk is to be played."""
+        spent = 0 if self.failed_at is None else self.count - self.failed_at
+        return self.trouble is not None or spent > SHORTENING
 
     def judge(self, history: History) -> None:
         """Judge a walk, hand it on, and raise for the first rule that it breaks."""
@@ -85,6 +95,7 @@ class Arena:
         self.take(history, judgements)
         for judgement in judgements:
             if judgement.failures:
+                self.failed_at = self.count if self.failed_at is None else self.failed_at
                 kind = self._kinds.setdefault(judgement.rule, type(f"Broken_{judgement.rule}", (Broken,), {}))
                 raise kind(judgement.failures[0].sentence)
 
@@ -128,7 +139,7 @@ def _machine(arena: Arena) -> type[RuleBasedStateMachine]:
         @initialize()
         def begin(self) -> None:
             """Open a session, with turns in it."""
-            if arena.trouble is not None:
+            if arena.over:
                 return
             planter = Planter(f"walk:{arena.seed}")
             player = Player(arena.loaded.make(), arena.description, explicit=False)
