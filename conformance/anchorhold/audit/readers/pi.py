@@ -18,7 +18,8 @@ def recognises(head: bytes) -> bool:
 
 def read(path: Path, report: Callable[[Damage], None]) -> Iterator[Event]:
     """The events of a file. Raises `OSError`."""
-    session, context = path.stem, ()
+    session = path.stem
+    context: tuple[str, ...] = ()
     entries: dict[str, int] = {}
     with open_bytes(path) as file:
         for number, record in records(file, report):
