@@ -241,7 +241,7 @@ class _Session:
         carrier = next((name for name in reversed(self._live)), None)
         for turn in [turn for turn in reading.said if turn in self._waiting]:
             held = Hold.POINTER if self._holds(after, turn) else through_pointers(reading, after, turn)
-            over = self._waits.over(turn, held)
+            over = self._waits.over(turn, held, at=after)
             if held in HELD:
                 self._waiting.discard(turn)
                 self._reached.add(turn)
@@ -254,7 +254,7 @@ class _Session:
             if reading.excused(after, turn) or turn in after.raw or not reading.said[turn].forms:
                 continue
             held = through_pointers(reading, after, turn)
-            over = self._waits.over(turn, held)
+            over = self._waits.over(turn, held, at=after)
             owners: list[str | None] = [name for name in self._live if turn in self._under.get(name, ())]
             owners = owners or [carrier]
             if held in HELD:

@@ -7,9 +7,9 @@ summary's text alone, unsupported by any turn, is never content.
 
 from dataclasses import dataclass
 
-from anchorhold_reference import cold
+from anchorhold_reference import cold, index
 from anchorhold_reference.anchors import anchors_of
-from anchorhold_reference.codec import decode, digest, encode_text, shown
+from anchorhold_reference.codec import decode, digest, shown
 from anchorhold_reference.decide import Copy, Holding, Statement, current, resolution
 from anchorhold_reference.errors import MismatchError, StoreError
 from anchorhold_reference.extract import stands_in
@@ -38,7 +38,7 @@ def resolve(session: Session, token: str) -> Answer:
         if decision is not AnswerKind.FOUND:
             return Answer(kind=decision, reason=_WHY[issued.holding, issued.copy])
         turn = cold.fetch(ledger, issued)
-    return _original(turn, carrier=issued.address.key)
+    return original(turn, carrier=issued.address.key)
 
 
 _WHY = {
@@ -55,7 +55,8 @@ _WHY = {
 """Why a pointer that this session issued does not lead to an original."""
 
 
-def _original(turn: Turn, *, carrier: str, value: str | None = None, reason: str | None = None) -> Answer:
+def original(turn: Turn, *, carrier: str, value: str | None = None, reason: str | None = None) -> Answer:
+    """The answer that an original is."""
     return Answer(
         kind=AnswerKind.FOUND,
         text=shown(turn),
@@ -189,14 +190,14 @@ def _assertions(session: Session, live: list[Live], subject: str, attribute: str
 
 def _from_original(session: Session, one: _Said, note: str | None) -> Answer | None:
     if one.live is not None and one.live.turn is not None:
-        return _original(one.live.turn, carrier=one.live.id, value=one.literal, reason=note)
+        return original(one.live.turn, carrier=one.live.id, value=one.literal, reason=note)
     held = _held(session, one.span)
     if held is not None:
-        return _original(held, carrier=carrier_id(one.span, 0), value=one.literal, reason=note)
+        return original(held, carrier=carrier_id(one.span, 0), value=one.literal, reason=note)
     issued = cold.pointer_to(session.ledger, one.span)
     if issued is None or issued.holding is not Holding.COMMITTED:
         return None
-    return _original(cold.fetch(session.ledger, issued), carrier=issued.address.key, value=one.literal, reason=note)
+    return original(cold.fetch(session.ledger, issued), carrier=issued.address.key, value=one.literal, reason=note)
 
 
 def _held(session: Session, span: int) -> Turn | None:
@@ -383,33 +384,25 @@ def _originals_with(
     dropped = {
         int(span)
         for (span,) in ledger.all(
-            "SELECT x.span FROM tombstone x JOIN fact f ON f.id = x.fact "
-            "WHERE x.session = ? AND (x.literal = ? OR f.literal = ?)",
-            (session.id, literal, literal),
+            "SELECT span FROM tombstone WHERE session = ? AND literal = ? UNION "
+            "SELECT x.span FROM fact f JOIN tombstone x ON x.fact = f.id AND x.session = ? "
+            "WHERE f.session = ? AND f.literal = ?",
+            (session.id, literal, session.id, session.root, literal),
         )
     }
     faults: list[str] = []
     for one in reversed(live):
         if one.turn is not None and one.carrier not in dropped and _says(one.turn, literal, anywhere=anywhere):
-            return _original(one.turn, carrier=one.id, value=literal), faults
-    # A first sieve in the database; what passes is read and looked at. Only ASCII can be levelled in case there.
-    held, stored, wanted = "instr(t.payload, ?) > 0", "instr(o.payload, ?) > 0", encode_text(literal)
-    if anywhere:
-        level = ledger.dialect.levelled.format
-        held, stored = (
-            f"instr({level(column)}, {level('?')}) > 0" if literal.isascii() else "? IS NOT NULL"
-            for column in ("t.payload", "o.payload")
-        )
-    spans = ledger.all(
-        "SELECT p.span FROM lineage g JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "  # noqa: S608
-        "AND p.span BETWEEN g.first AND g.last JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
-        f"WHERE g.session = ? AND {stored} UNION "
-        "SELECT p.span FROM lineage g JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "
-        "AND p.span BETWEEN g.first AND g.last AND p.copy = 'outstanding' JOIN turn t ON t.carrier = p.span "
-        f"WHERE g.session = ? AND {held} ORDER BY 1 DESC",
-        (session.id, wanted, session.id, wanted),
-    )
-    for (span,) in spans:
+            return original(one.turn, carrier=one.id, value=literal), faults
+    spans = index.candidates(ledger, session.id, literal, begun=anywhere)
+    if spans is None:
+        # Nothing but punctuation: no index has it, so each original is read.
+        spans = iter(_every_original(session))
+    else:
+        lacking = index.missing(ledger, session.id)
+        if lacking:
+            faults.append(f"{lacking} originals are not in the full-text index yet (REC-4)")
+    for span in spans:
         if span in dropped:
             continue
         issued = cold.pointer_to(ledger, span)
@@ -422,10 +415,24 @@ def _originals_with(
             continue
         if turn is not None and _says(turn, literal, anywhere=anywhere):
             where = carrier_id(span, 0) if issued is None else issued.address.key
-            return _original(turn, carrier=where, value=literal), faults
+            return original(turn, carrier=where, value=literal), faults
     return None, faults
+
+
+def _every_original(session: Session) -> list[int]:
+    return [
+        int(span)
+        for (span,) in session.ledger.all(
+            "SELECT p.span FROM lineage g JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "
+            "AND p.span BETWEEN g.first AND g.last WHERE g.session = ? ORDER BY p.span DESC",
+            (session.id,),
+        )
+    ]
 
 
 def _says(turn: Turn, literal: str, *, anywhere: bool) -> bool:
     text = shown(turn) or ""
-    return literal.casefold() in text.casefold() if anywhere else stands_in(text, literal) >= 0
+    if not anywhere:
+        return stands_in(text, literal) >= 0
+    spoken, words = index.words_of(text), index.words_of(literal)
+    return literal.casefold() in text.casefold() and (not words or any(w.startswith(words[-1]) for w in spoken))

@@ -4,6 +4,7 @@ Nothing here reads a store or a clock, so each can be held against the specifica
 Whoever calls them gathers the inputs inside the same transaction that acts on the result (ANC-3).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -228,3 +229,17 @@ def select(candidates: tuple[Candidate, ...], *, keep: int, high_water: int | No
         if high_water is None or size + reserve <= high_water or kept == 1:
             return chosen if any(not candidates[i].summary for i in chosen) else ()
     return ()
+
+
+RANK_CONSTANT = 60
+"""How much the first ranks of a list count over the later ones when lists are fused; the customary value."""
+
+
+def fuse(rankings: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """One ranking out of several, by reciprocal ranks: what stands high in any list comes first, what stands in
+    several still earlier. Of equals the later span, which is the newer one, comes first."""
+    scores: dict[int, float] = {}
+    for ranking in rankings:
+        for rank, span in enumerate(ranking):
+            scores[span] = scores.get(span, 0.0) + 1 / (RANK_CONSTANT + rank + 1)
+    return tuple(sorted(scores, key=lambda span: (scores[span], span), reverse=True))

@@ -55,8 +55,9 @@ def evict(session: Session, token: str, *, holding: Holding = Holding.GONE) -> O
                 "original anchors them; tombstone each by name, or keep it",
                 facts=tuple(loose),
             )
-        cold.remove(ledger, issued.address.slot)
+        cold.remove(ledger, issued.address.slot, issued.address.epoch)
         ledger.run("UPDATE pointer SET holding = ? WHERE epoch = ?", (holding.value, issued.address.epoch))
+    cold.tidy(ledger)
     return Outcome(kind=OutcomeKind.COMMITTED)
 
 
@@ -83,7 +84,7 @@ def candidates(session: Session, used: Mapping[int, float]) -> list[Candidate]:
         for turn, stored, size, issued in (
             (turn, float(stored), int(size), cold.issued_of(*row))
             for turn, stored, size, *row in session.ledger.all(
-                f"SELECT t.id, p.age, length(o.payload), {cold.COLUMNS} FROM lineage g "  # noqa: S608
+                f"SELECT t.id, p.age, o.size, {cold.COLUMNS} FROM lineage g "  # noqa: S608
                 "JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "
                 "AND p.span BETWEEN g.first AND g.last "
                 "JOIN turn t ON t.carrier = p.span JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "

@@ -133,13 +133,23 @@ CREATE TABLE tombstone (
   PRIMARY KEY (session, span, fact)
 ) WITHOUT ROWID;
 CREATE INDEX tombstone_span ON tombstone (span, fact);
+CREATE INDEX tombstone_fact ON tombstone (fact);
+CREATE INDEX tombstone_literal ON tombstone (session, literal);
 
 -- The cold store. Entries never change; a slot that was emptied is used again, at another epoch (EPO-1).
 CREATE TABLE cold (
-  slot INTEGER PRIMARY KEY, epoch INTEGER NOT NULL UNIQUE, span INTEGER NOT NULL, payload BLOB NOT NULL
+  slot INTEGER PRIMARY KEY, epoch INTEGER NOT NULL UNIQUE, span INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  payload BLOB  -- none: in the cold store outside, see `outer`
 );
 CREATE INDEX cold_span ON cold (span);
 CREATE TABLE free_slot (slot INTEGER PRIMARY KEY);
+-- Which cold store lies outside, and what may lie there without being an entry: about to become one (owner: the
+-- opening that puts it there), or about to be removed (no owner).
+CREATE TABLE outer_store (mark TEXT NOT NULL);
+CREATE TABLE stray (
+  slot INTEGER NOT NULL, epoch INTEGER NOT NULL, owner BLOB NOT NULL, PRIMARY KEY (epoch, owner)
+) WITHOUT ROWID;
 
 -- Every pointer that was ever issued and not undone: what is not here is foreign (EPO-2). Of an erased span key,
 -- epoch, `erased` and time remain, and the digest does not (ERA-1).
@@ -150,10 +160,13 @@ CREATE TABLE pointer (
   holding TEXT NOT NULL CHECK (holding IN ('staged', 'committed', 'gone', 'expired', 'erased')),
   copy TEXT NOT NULL CHECK (copy IN ('outstanding', 'landed', 'unresolvable')),  -- PTR-5
   time REAL NOT NULL,        -- wall clock, to be read by people
-  age REAL NOT NULL          -- of the store when it was written, see `age`
+  age REAL NOT NULL,         -- of the store when it was written, see `age`
+  indexed INTEGER NOT NULL DEFAULT 0  -- its words are in the full-text index (REC-4)
 );
 CREATE UNIQUE INDEX pointer_span ON pointer (span);
 CREATE INDEX pointer_session ON pointer (session, holding, span);
+CREATE INDEX pointer_unindexed ON pointer (session) WHERE indexed = 0 AND holding = 'committed';
+CREATE INDEX pointer_unresolvable ON pointer (session, span) WHERE copy = 'unresolvable';
 CREATE INDEX pointer_outstanding ON pointer (session) WHERE copy = 'outstanding';
 
 -- Originals found damaged, and audits (RET-1, RET-2).
@@ -177,10 +190,14 @@ CREATE TABLE erasure (
 SQLITE = """
 CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold
 BEGIN SELECT RAISE(ABORT, 'entries of the cold store never change'); END;
+-- The words of originals, without their text; see `index`. Every character beyond ASCII belongs to a word.
+CREATE VIRTUAL TABLE entry USING fts5 (words, content = '', tokenize = 'ascii');
 """
 
 POSTGRES = """
 CREATE TABLE anchorhold (layout BIGINT NOT NULL);
+CREATE TABLE entry (span BIGINT PRIMARY KEY, words TEXT[] NOT NULL);
+CREATE INDEX entry_words ON entry USING gin (words);
 CREATE FUNCTION cold_never_changes() RETURNS trigger LANGUAGE plpgsql AS
 'BEGIN RAISE EXCEPTION ''entries of the cold store never change''; END';
 CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold FOR EACH ROW EXECUTE FUNCTION cold_never_changes();

@@ -1,6 +1,6 @@
 """One session's part of the ledger: its window, its spans, its facts. Reads and single writes, no decisions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from anchorhold_reference import cold
@@ -9,7 +9,7 @@ from anchorhold_reference.decide import Holding, classify
 from anchorhold_reference.errors import TurnConflictError
 from anchorhold_reference.extract import Mention, facts_of
 from anchorhold_reference.extract.slots import name
-from anchorhold_reference.ledger import Ledger
+from anchorhold_reference.ledger import Ledger, marks
 from anchorhold_spec.vocabulary import Turn
 
 END = 2**62
@@ -64,6 +64,10 @@ def carrier_id(carrier: int, generation: int) -> str:
     return f"summary-{carrier}" if generation else f"span-{carrier}"
 
 
+_AT_A_TIME = 500
+"""Parameters of one statement."""
+
+
 class Session:
     """Access to one session's rows. Nothing here can reach another session's (ISO-1)."""
 
@@ -83,6 +87,7 @@ class Session:
         self.id, self.root = found
         """`root` is the first branch of the session: facts are kept under its id."""
         self._facts: dict[int, list[Mention]] = {}
+        self._turns: dict[int, tuple[bytes, Turn]] = {}
 
     def _find(self) -> tuple[int, int] | None:
         row = self.ledger.first(
@@ -163,17 +168,30 @@ class Session:
             "LEFT JOIN summary s ON s.carrier = c.id WHERE w.session = ? ORDER BY w.position",
             (self.id,),
         )
+        self._keep_decoded({row[0] for row in rows})
         return [
             Live(
                 carrier=carrier,
                 generation=generation,
                 claimed=claimed is not None,
-                turn=None if generation else decode(payload),
+                turn=None if generation else self._decoded(carrier, payload),
                 text=text,
                 body=body,
             )
             for carrier, generation, claimed, payload, text, body in rows
         ]
+
+    def _decoded(self, carrier: int, payload: bytes) -> Turn:
+        """A turn in the window, which is asked for far more often than it changes; never, that is, unless the
+        database is damaged."""
+        known = self._turns.get(carrier)
+        if known is None or known[0] != payload:
+            known = self._turns[carrier] = (payload, decode(payload))
+        return known[1]
+
+    def _keep_decoded(self, window: Collection[int]) -> None:
+        if len(self._turns) > 2 * len(window) + 16:
+            self._turns = {carrier: known for carrier, known in self._turns.items() if carrier in window}
 
     def compactions(self) -> int:
         """How many compactions have committed."""
@@ -263,16 +281,17 @@ class Session:
         """Drop what `read` remembers of spans that have left the window."""
         for span in spans:
             self._facts.pop(span, None)
+            self._turns.pop(span, None)
 
-    def intern(self, mentions: Sequence[Mention]) -> list[int]:
-        """Ids of these facts, made where they are new. Inside a transaction."""
+    def intern(self, mentions: Sequence[Mention], keys: Sequence[bytes]) -> dict[bytes, int]:
+        """Ids of the facts with these keys, one key a mention, made where they are new. Inside a transaction."""
         self.ledger.many(
             "INSERT INTO fact (session, key, kind, literal, value, negated, hedged, subject, attribute, "
             "subject_name, attribute_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             [
                 (
                     self.root,
-                    m.key,
+                    key,
                     m.kind,
                     m.literal,
                     m.value,
@@ -283,10 +302,23 @@ class Session:
                     None if m.subject is None else name(m.subject),
                     None if m.attribute is None else name(m.attribute),
                 )
-                for m in mentions
+                for m, key in zip(mentions, keys, strict=True)
             ],
         )
-        return [self.fact(m.key) or 0 for m in mentions]
+        return self.facts(keys)
+
+    def facts(self, keys: Sequence[bytes]) -> dict[bytes, int]:
+        """Ids of the facts with these keys, as far as there are any."""
+        wanted = list(dict.fromkeys(keys))
+        found: dict[bytes, int] = {}
+        for at in range(0, len(wanted), _AT_A_TIME):
+            some = wanted[at : at + _AT_A_TIME]
+            for fact, key in self.ledger.all(
+                f"SELECT id, key FROM fact WHERE session = ? AND key IN ({marks(some)})",  # noqa: S608
+                (self.root, *some),
+            ):
+                found[bytes(key)] = int(fact)
+        return found
 
     def fact(self, key: bytes) -> int | None:
         """Id of the fact with this key."""
@@ -298,10 +330,11 @@ class Session:
         (done,) = self.ledger.one("SELECT read FROM turn WHERE carrier = ?", (span,))
         if done:
             return
-        facts = self.intern(mentions)
+        keys = [m.key for m in mentions]
+        facts = self.intern(mentions, keys)
         self.ledger.many(
             "INSERT INTO assertion (span, fact, said) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            [(span, fact, m.said) for fact, m in zip(facts, mentions, strict=True)],
+            [(span, facts[key], m.said) for m, key in zip(mentions, keys, strict=True)],
         )
         kind = classify(frozenset(m.kind for m in mentions), calls=calls)
         self.ledger.run("UPDATE turn SET read = 1, class = ? WHERE carrier = ?", (kind.value, span))

@@ -22,7 +22,19 @@ class Cause:
 
 
 def causes(session: Session) -> list[Cause]:
-    """What keeps the store from being lossless, from records that are few: nothing under the summaries is counted."""
+    """What keeps the store from being lossless."""
+    found = _faults(session)
+    removed = _count(session, "p.holding IN ('gone', 'expired')")
+    if removed:
+        found.append(
+            Cause(key="removed", reason=f"{removed} originals were removed through the gate (RET-1)", stops=False)
+        )
+    return found
+
+
+def _faults(session: Session) -> list[Cause]:
+    """What stops lossy eviction, from records that are few: the gate asks each time, so nothing under the summaries
+    is counted."""
     ledger = session.ledger
     found = [
         Cause(key=f"damage:{epoch}", reason=f"an original is lost or damaged (EPO-3): {message}", stops=True)
@@ -49,12 +61,18 @@ def causes(session: Session) -> list[Cause]:
     overdue = compactions - max((at for _, _, _, at in audited), default=0) > PERIOD
     if overdue and _any_stored(session):
         found.append(Cause(key="audit", reason=f"no audit for more than {PERIOD} compactions (RET-2)", stops=True))
-    removed = _count(session, "p.holding IN ('gone', 'expired')")
-    if removed:
-        found.append(
-            Cause(key="removed", reason=f"{removed} originals were removed through the gate (RET-1)", stops=False)
-        )
     return found
+
+
+def _any_removed(session: Session) -> bool:
+    return any(
+        session.ledger.first(
+            "SELECT 1 FROM lineage g JOIN pointer p ON p.session = g.node AND p.holding = ? "
+            "AND p.span BETWEEN g.first AND g.last WHERE g.session = ? LIMIT 1",
+            (holding, session.id),
+        )
+        for holding in ("gone", "expired")
+    )
 
 
 def _any_stored(session: Session) -> bool:
@@ -70,7 +88,7 @@ def _any_stored(session: Session) -> bool:
 
 def stopped_by(session: Session) -> tuple[str, ...]:
     """Reasons for which lossy eviction is stopped now (RET-3)."""
-    found = {cause.key: cause.reason for cause in causes(session) if cause.stops}
+    found = {cause.key: cause.reason for cause in _faults(session)}
     if not found:
         return ()
     return tuple(found[key] for key in stopping(tuple(found), accepted(session)))
@@ -87,7 +105,7 @@ def note(session: Session, *, now: float) -> None:
     """Write down since when the store is degraded, or that it is not any more (RET-5). Call it after whatever may
     have changed that."""
     with session.ledger.transaction():
-        degraded = bool(causes(session))
+        degraded = bool(_faults(session)) or _any_removed(session)
         (since,) = session.ledger.one("SELECT degraded_since FROM session WHERE id = ?", (session.id,))
         if degraded != (since is not None):
             session.ledger.run(
@@ -139,6 +157,7 @@ def status(session: Session, *, now: float) -> Status:
             "AND t.carrier BETWEEN g.first AND g.last WHERE g.session = ?",
             (session.id,),
         )
+        (audits,) = ledger.one("SELECT count(*) FROM audit WHERE session = ?", (session.id,))
         (dropped,) = ledger.one("SELECT count(*) FROM tombstone WHERE session = ?", (session.id,))
         (erased,) = ledger.one(
             "SELECT count(*) FROM erasure e JOIN visible v ON v.carrier = e.span WHERE v.session = ?", (session.id,)
@@ -157,6 +176,7 @@ def status(session: Session, *, now: float) -> Status:
             pending=_count(session, "(p.holding = 'staged' OR (p.holding = 'committed' AND p.copy = 'outstanding'))"),
             unresolvable=_count(session, f"p.holding = 'committed' AND ({UNRESOLVABLE})"),
             evicted=_count(session, "p.holding IN ('gone', 'expired')"),
+            audits=audits,
             tombstones=dropped,
             erased=erased,
             overridden=tuple(str(reason) for reason, _ in overridden),

@@ -8,7 +8,7 @@ the summary commits as `pending`, and the sources stay until the copies have lan
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from anchorhold_reference import cold
+from anchorhold_reference import cold, index
 from anchorhold_reference.ages import advance
 from anchorhold_reference.anchors import Pin, loose_without, pinned, without_original
 from anchorhold_reference.codec import digest
@@ -63,8 +63,10 @@ class Steps:
             self._unchanged(plan)
             for span, found in plan.read.items():
                 session.record(span, found, calls=span in plan.calling)
+            keys = {span: [m.key for m in found] for span, found in plan.read.items()}
+            facts = session.facts([key for own in keys.values() for key in own])
             pins = [] if older is None else pinned(session, older.carrier)
-            asserted = self._asserted(plan, older)
+            asserted = self._asserted(plan, older, keys, facts)
             body = carry_pins(body, asserted, older, pins)
             entries = manifest(body, asserted)
             lost = lacking(pins, entries)
@@ -73,7 +75,12 @@ class Steps:
                     "the summary cannot repeat what no original anchors any more (MAN-1)", self._in_words(lost)
                 )
             carried = {entry.fact for entry in entries}
-            dropped = [m for found in plan.read.values() for m in found if session.fact(m.key) not in carried]
+            dropped = [
+                m
+                for span, found in plan.read.items()
+                for m, key in zip(found, keys[span], strict=True)
+                if facts[key] not in carried
+            ]
             turns = len(plan.read) + (0 if older is None else len(session.under(older.carrier)))
             text = f"{body}\n{omissions(turns, dropped, left_out)}"
             summary = write_summary(
@@ -115,7 +122,9 @@ class Steps:
                     "nothing was changed, compact again"
                 )
 
-    def _asserted(self, plan: Plan, older: Live | None) -> dict[bytes, list[Claim]]:
+    def _asserted(
+        self, plan: Plan, older: Live | None, keys: Mapping[int, Sequence[bytes]], facts: Mapping[bytes, int]
+    ) -> dict[bytes, list[Claim]]:
         """What stands behind the new summary, by key: the assertions of the raw spans, and the manifest of the older
         summary. A statement of an older original that its summary does not repeat was not shown, and so supports
         nothing (MAN-5); this also keeps the cost to what the window holds, however long the session."""
@@ -123,10 +132,8 @@ class Steps:
         for one in plan.chosen:
             if one.turn is None:
                 continue
-            for mention in plan.read[one.carrier]:
-                fact = self.session.fact(mention.key)
-                assert fact is not None  # recorded just before
-                found.setdefault(mention.key, []).append(Claim(fact=fact, speaker=one.turn.speaker))
+            for key in keys[one.carrier]:
+                found.setdefault(key, []).append(Claim(fact=facts[key], speaker=one.turn.speaker))
         if older is not None:
             for key, claims in claims_of(self.session, older.carrier).items():
                 found.setdefault(key, []).extend(claims)
@@ -143,15 +150,34 @@ class Steps:
 
     def copy(self, staged: Staged) -> None:
         """Put each original that is not there yet into the cold store."""
-        with self.ledger.transaction():
+        ledger = self.ledger
+        with ledger.transaction():
             self._still_staged(staged.summary)
-            for span, payload in self.ledger.all(
+            places = []
+            for span, payload in ledger.all(
                 "SELECT t.carrier, t.payload FROM covers k JOIN turn t ON t.carrier = k.carrier WHERE k.summary = ? "
                 "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier) "
                 "AND NOT EXISTS (SELECT 1 FROM cold o WHERE o.span = t.carrier) ORDER BY t.carrier",
                 (staged.summary,),
             ):
-                cold.put(self.ledger, int(span), payload)
+                slot, epoch = cold.allocate(ledger)
+                places.append(cold.Place(slot=slot, epoch=epoch, span=int(span), payload=cold.as_bytes(payload)))
+            for place in places:
+                if ledger.outer is None:
+                    cold.land(ledger, place)
+                else:
+                    cold.reserve(ledger, place)
+        if ledger.outer is None:
+            return
+        try:
+            cold.place_all(ledger, places)
+            with ledger.transaction():
+                self._still_staged(staged.summary)
+                for place in places:
+                    cold.land(ledger, place)
+        except BaseException:
+            cold.give_up(ledger, places)
+            raise
 
     def point(self, staged: Staged, *, landed: bool) -> None:
         """Write the pointer of each original: to its copy, or to where its copy is going to be."""
@@ -223,6 +249,7 @@ class Steps:
                 "UPDATE pointer SET holding = 'committed' WHERE span = ? AND holding = 'staged'",
                 [(span,) for span, _, _ in raw],
             )
+            index.enter(ledger, [span for span, _, _ in raw])
             ledger.run("UPDATE session SET compactions = compactions + 1 WHERE id = ?", (session.id,))
             session.new_version()
         if ledger.first("SELECT 1 FROM carrier WHERE id = ? AND state = 'committed'", (summary,)) is None:
@@ -248,10 +275,8 @@ class Steps:
         issued = cold.pointer_to(self.ledger, span)
         if issued is None:
             return Source(pointed=False, landed=False, removed=False)
-        row = self.ledger.first(
-            "SELECT payload FROM cold WHERE slot = ? AND epoch = ?", (issued.address.slot, issued.address.epoch)
-        )
-        landed = row is not None and digest(cold.as_bytes(row[0])) == issued.address.digest
+        stored = cold.stored(self.ledger, issued.address.slot, issued.address.epoch)
+        landed = stored is not None and digest(stored) == issued.address.digest
         held = False
         if issued.copy is Copy.OUTSTANDING:
             (payload,) = self.ledger.one("SELECT payload FROM turn WHERE carrier = ?", (span,))

@@ -6,22 +6,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from anchorhold_reference import answers, erasure, eviction, withdrawal
+from anchorhold_reference import answers, cold, erasure, eviction, withdrawal
 from anchorhold_reference.ages import advance, uptime
 from anchorhold_reference.audit import audit, audit_span, audits, last_audits, note_damage, repair
 from anchorhold_reference.branches import fork
 from anchorhold_reference.codec import shown
 from anchorhold_reference.compaction import Compaction
 from anchorhold_reference.copier import Copier
+from anchorhold_reference.decide import Holding
 from anchorhold_reference.errors import MismatchError, StoreError, UnknownCarrierError
 from anchorhold_reference.extract.facts import UnreadableError
 from anchorhold_reference.pointer import unseal
 from anchorhold_reference.policies import lifetime
 from anchorhold_reference.provenance import is_pending, pointers, ratios
 from anchorhold_reference.recovery import recover
+from anchorhold_reference.retrieval import retrieve
 from anchorhold_reference.session import UNDER, Session, carrier_id
 from anchorhold_reference.status import accepted, causes, note, status
-from anchorhold_reference.stores.opening import open_ledger
+from anchorhold_reference.stores.opening import OpenLedger, open_ledger
+from anchorhold_reference.stores.outer import ColdStore
 from anchorhold_reference.values import (
     Audit,
     Clock,
@@ -60,6 +63,7 @@ class Transcript:
         self,
         path: str | Path,
         *,
+        cold_store: str | Path | ColdStore | None,
         session: str,
         user: str,
         branch: str,
@@ -69,9 +73,11 @@ class Transcript:
         steps: StepHook,
         clock: Clock,
         uptime: Uptime,
+        ledger: OpenLedger,
     ) -> None:
         """Use `open`, which has the defaults."""
         self._path = path
+        self._cold_store = cold_store
         self._identity = (user, session, branch)
         self._settings = settings
         self._summarise = summarise
@@ -79,6 +85,7 @@ class Transcript:
         self._steps = steps
         self._clock = clock
         self._uptime = uptime
+        self._open_ledger = ledger
         self._used: dict[int, tuple[str, float]] = {}
         self._start()
 
@@ -91,22 +98,27 @@ class Transcript:
         session: str = "default",
         user: str = "default",
         branch: str = "main",
+        cold_store: str | Path | ColdStore | None = None,
         settings: Settings | None = None,
         count: CountTokens = four_characters,
         steps: StepHook = no_steps,
         clock: Clock = time.time,
         uptime: Uptime = uptime,
+        ledger: OpenLedger = open_ledger,
     ) -> Self:
         """Open a session of the database at `path`, making either where it does not exist, and recover it (CRA-2).
 
         `path` is a file for SQLite, or `postgresql://user@host/database` (`?schema=` says where its tables stand).
+        `cold_store` says where originals go that leave the window: into the ledger where it is not given, else into a
+        directory, or `s3://bucket/prefix` or another URL of an object store.
         `summarise` writes the summaries; `count` gives a text's size in tokens; `steps` is called before each durable
         step of a compaction; `clock` gives seconds since the epoch, for records; `uptime` is what lifetimes are
-        measured with. Sessions are told apart by user, session and branch; begin a branch with `fork`. Raises
-        `ForeignStoreError` where the file is something else.
+        measured with; `ledger` opens the database. Sessions are told apart by user, session and branch; begin a
+        branch with `fork`. Raises `ForeignStoreError` where the file is something else.
         """
         return cls(
             path,
+            cold_store=cold_store,
             session=session,
             user=user,
             branch=branch,
@@ -116,11 +128,12 @@ class Transcript:
             steps=steps,
             clock=clock,
             uptime=uptime,
+            ledger=ledger,
         )
 
     def _start(self) -> None:
         user, name, branch = self._identity
-        self._ledger = open_ledger(self._path, scope=f"{user}\0{name}")
+        self._ledger = self._open_ledger(self._path, scope=f"{user}\0{name}", cold_store=self._cold_store)
         self._session = Session(self._ledger, user=user, name=name, branch=branch)
         recover(self._ledger, self._session.id)
         erasure.sweep(self._ledger)
@@ -148,6 +161,7 @@ class Transcript:
     def close(self) -> None:
         """Let go of the database. May be called again."""
         self._copier.close()
+        self._compaction.close()
         self._ledger.close()
 
     def reopen(self) -> None:
@@ -207,6 +221,7 @@ class Transcript:
         user, name, _ = self._identity
         return Transcript(
             self._path,
+            cold_store=self._cold_store,
             session=name,
             user=user,
             branch=branch,
@@ -216,6 +231,7 @@ class Transcript:
             steps=self._steps,
             clock=self._clock,
             uptime=self._uptime,
+            ledger=self._open_ledger,
         )
 
     def forget(self, turn: str) -> Outcome:
@@ -231,7 +247,9 @@ class Transcript:
         if swept:
             return outcome
         return replace(
-            outcome, pending=True, reason="erased; another connection keeps the log from being emptied yet"
+            outcome,
+            pending=True,
+            reason="erased; a later call empties the log, which another connection reads yet, or the cold store",
         )
 
     def _copies_outstanding(self) -> None:
@@ -377,6 +395,23 @@ class Transcript:
             for summary, turn, issued in pointers(self._session)
         ]
 
+    def pointer(self, turn: str) -> Pointer | None:
+        """The pointer to the original of one turn, by the turn's id; none where no live summary stands for it, or
+        where its original was let go."""
+        with self._ledger.reading():
+            span = self._session.span_of(turn)
+            over = None if span is None else self._session.summary_over(span)
+            issued = None if span is None else cold.pointer_to(self._ledger, span)
+        if issued is None or over is None or issued.holding is not Holding.COMMITTED:
+            return None
+        return Pointer(
+            summary=carrier_id(over[0], 1),
+            token=issued.token,
+            covers=(turn,),
+            key=issued.address.key,
+            epoch=issued.address.epoch,
+        )
+
     def get(self, token: str) -> Answer:
         """Follow a pointer.
 
@@ -412,6 +447,15 @@ class Transcript:
     def search(self, literal: str) -> Answer:
         """Look a literal up, as a whole word or words, in the window and in every original (REC-1)."""
         return answers.search(self._session, literal)
+
+    def retrieve(self, query: str, *, limit: int = 8) -> list[Answer]:
+        """The originals outside the window that a question in words fits best, the best first.
+
+        Likeness is no answer: for whether something was said ask `search`, for a value `reconstitute`.
+        """
+        return [
+            answers.original(turn, carrier=carrier) for turn, carrier in retrieve(self._session, query, limit=limit)
+        ]
 
     def evict(self, token: str) -> Outcome:
         """Ask that an original be removed from the cold store. Refused where an assertion would come loose
@@ -474,4 +518,5 @@ class Transcript:
 
     def files(self) -> list[Path]:
         """Every file that holds state of the store or lies beside it."""
-        return self._ledger.files()
+        outer = self._ledger.outer
+        return [*self._ledger.files(), *(() if outer is None else outer.files())]

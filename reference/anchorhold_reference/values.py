@@ -1,6 +1,6 @@
 """Values at the edges of the compactor: what a summariser is handed and answers, settings, status."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -26,6 +26,8 @@ class Copies(StrEnum):
     """A summary commits when the copies have landed."""
     AFTER_COMMIT = "after-commit"
     """A summary commits as `pending`; a thread copies, and the sources are held until it has (PTR-5)."""
+    HELD = "held"
+    """As before, and no copy is made until the hold is lifted: the cold store is being seen to."""
 
 
 def four_characters(text: str) -> int:
@@ -53,8 +55,8 @@ class Reply:
     """Why the model stopped: `stop`, `end_turn`; `length`, `max_tokens`; `refusal`, `content_filter`; …"""
 
 
-Summarise: TypeAlias = Callable[[Request], Reply]
-"""Any exception that it raises means: the model call failed (OUT-1)."""
+Summarise: TypeAlias = Callable[[Request], Reply | Awaitable[Reply]]
+"""A function or a coroutine function. Any exception that it raises means: the model call failed (OUT-1)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +98,14 @@ class Settings:
             raise ValueError(f"lifetime is {self.lifetime}; give 0 or more seconds, or None for no lifetime")
 
     @property
+    def kept_for(self) -> float | None:
+        """Seconds for which originals are kept in any case: the lifetime, and never less than the horizon. None: as
+        long as the session lives."""
+        if self.lifetime is None or self.horizon is None:
+            return None
+        return max(self.lifetime, self.horizon)
+
+    @property
     def high_water(self) -> int | None:
         """Size above which the window is to be compacted."""
         return None if self.budget is None else int(self.budget * self.watermark)
@@ -116,6 +126,8 @@ class Status:
     unresolvable: int
     """Committed pointers whose bytes are missing or wrong; above 0 is a breach (PTR-5)."""
     evicted: int
+    audits: int
+    """Audits done (RET-2)."""
     tombstones: int
     erased: int = 0
     since: float | None = None

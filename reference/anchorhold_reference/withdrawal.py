@@ -3,7 +3,7 @@ the same transaction, so that nothing of it comes back (CON-3)."""
 
 import contextlib
 
-from anchorhold_reference import cold
+from anchorhold_reference import cold, index
 from anchorhold_reference.ages import advance
 from anchorhold_reference.anchors import pins_of
 from anchorhold_reference.decide import Copy, Holding
@@ -52,6 +52,7 @@ def archive(session: Session, carriers: list[Live], *, now: float, age: float) -
             ledger.run(
                 "UPDATE pointer SET holding = 'committed' WHERE span = ? AND holding = 'staged'", (one.carrier,)
             )
+            index.enter(ledger, [one.carrier])
     ids = [one.carrier for one in carriers]
     ledger.many(
         "INSERT INTO archived (session, carrier) VALUES (?, ?) ON CONFLICT DO NOTHING",

@@ -40,7 +40,7 @@ def explore(machine: str, sizes: dict[str, int], *options: str) -> tuple[Run, di
 def warm(machine: str, sizes: dict[str, int]) -> tuple[Run, dict]:
     """The second of two runs: what is compiled is cached."""
     cold, _ = explore(machine, sizes)
-    print(f"      first full run, compiling what is not cached: {cold.wall:.1f} s")  # noqa: T201
+    print(f"      first full run, compiling what is not cached: {cold.wall:.1f} s")
     return explore(machine, sizes)
 
 
@@ -83,7 +83,7 @@ def release_race(account: Account, spans: int, *, peers: bool) -> None:
     """The yardstick: with symmetry, without, and beside SPIN."""
     sizes = {"spans": spans, "keys": 3, "epochs": 3}
     cold, _ = explore("release-race", sizes, "--symmetry")
-    print(f"      first run with symmetry, compiling what is not cached: {cold.wall:.1f} s")  # noqa: T201
+    print(f"      first run with symmetry, compiling what is not cached: {cold.wall:.1f} s")
     _, reduced = explore("release-race", sizes, "--symmetry")
     account.equal("orbits", reduced["states"], ORBITS[spans])
     account.hold("seconds for all orbits, compiled", reduced["seconds"], 1.0, unit=" s")
@@ -95,22 +95,22 @@ def release_race(account: Account, spans: int, *, peers: bool) -> None:
         peer, states = spin(spans)
         account.equal("states that SPIN finds", states, STATES[spans])
         account.hold("whole process ÷ SPIN, wall", whole.wall / peer.wall, 0.3)
-        print(f"      whole process {whole.wall:.1f} s, SPIN {peer.wall:.1f} s")  # noqa: T201
+        print(f"      whole process {whole.wall:.1f} s, SPIN {peer.wall:.1f} s")
         # On a machine with other work this says more: two threads' time over SPIN's one.
-        print(f"      processor time {whole.processor:.1f} s, SPIN {peer.processor:.1f} s")  # noqa: T201
+        print(f"      processor time {whole.processor:.1f} s, SPIN {peer.processor:.1f} s")
 
 
 def anchoring(account: Account, *, peers: bool) -> None:
     """Another machine, so that no speed is had for one alone; its count is confirmed by rumur."""
     whole, full = warm("anchoring", ANCHORING)
-    print(f"      anchoring at {ANCHORING}: {full['states']:,} states, {full['transitions']:,} transitions")  # noqa: T201
+    print(f"      anchoring at {ANCHORING}: {full['states']:,} states, {full['transitions']:,} transitions")
     account.hold("states of anchoring", full["states"], 1e6, least=True)
     account.hold("million distinct states a second of anchoring, compiled", rate(full), 2.0, least=True)
-    print(f"      whole process {whole.wall:.1f} s, processor time {whole.processor:.1f} s")  # noqa: T201
+    print(f"      whole process {whole.wall:.1f} s, processor time {whole.processor:.1f} s")
     if peers:
         peer, states = rumur("anchoring", ANCHORING)
         account.equal("states of anchoring", full["states"], states)
-        print(f"      rumur {peer.wall:.1f} s, processor time {peer.processor:.1f} s")  # noqa: T201
+        print(f"      rumur {peer.wall:.1f} s, processor time {peer.processor:.1f} s")
 
 
 def main() -> int:
@@ -122,7 +122,7 @@ def main() -> int:
     if not chosen.no_peers:
         missing = [name for name in ("spin", "rumur", "gcc") if shutil.which(name) is None]
         if missing:
-            print(f"not installed: {', '.join(missing)}; --no-peers leaves the comparisons out")  # noqa: T201
+            print(f"not installed: {', '.join(missing)}; --no-peers leaves the comparisons out")
             return 1
     account = Account()
     release_race(account, chosen.spans, peers=not chosen.no_peers)

@@ -1,4 +1,4 @@
-"""The extractor's speed and quality: `python tests/bench/extractor.py [--data ../shared/data] [--half report] [--errors]`.
+"""The extractor's speed and quality: `python tests/bench/extractor.py [--data ../shared/data] [--half report]`.
 
 Speed: message text of the Claude Code streams, in MB of UTF-8 a second of processor time on one core, with the keys
 of all facts. Quality: against `tests/reference/labels`, of the half that the extractor was not tuned on. Not a test:

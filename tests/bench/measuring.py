@@ -44,9 +44,9 @@ class Account:
         met = value >= limit if least else value <= limit
         self.good = self.good and met
         sign = "≥" if least else "≤"
-        print(f"{'met ' if met else 'MISSED'}  {what}: {value:.3g}{unit} ({sign} {limit:g}{unit})")  # noqa: T201
+        print(f"{'met ' if met else 'MISSED'}  {what}: {value:.3g}{unit} ({sign} {limit:g}{unit})")
 
     def equal(self, what: str, value: int, expected: int) -> None:
         """One count against what is known."""
         self.good = self.good and value == expected
-        print(f"{'met ' if value == expected else 'MISSED'}  {what}: {value:,} (exactly {expected:,})")  # noqa: T201
+        print(f"{'met ' if value == expected else 'MISSED'}  {what}: {value:,} (exactly {expected:,})")

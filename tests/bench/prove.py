@@ -28,12 +28,12 @@ def main() -> int:
     whole = command("prove", "--json")
     found = json.loads(whole.output)
     rows, guards = len(found["obligations"]), len(found["guards"])
-    print(f"      {rows:,} obligations, {guards:,} guards; processor time {whole.processor:.1f} s")  # noqa: T201
+    print(f"      {rows:,} obligations, {guards:,} guards; processor time {whole.processor:.1f} s")
     account.hold("all machines", whole.wall, 30.0, unit=" s")
     for name in names():
         alone = command("prove", name, "--json")
         account.hold(f"{name} alone", alone.wall, 5.0, unit=" s")
-        print(f"      processor time {alone.processor:.1f} s")  # noqa: T201
+        print(f"      processor time {alone.processor:.1f} s")
     return 0 if account.good else 1
 
 

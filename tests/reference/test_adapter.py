@@ -49,13 +49,13 @@ def test_it_says_which_settings_it_took(model):
     taken = adapter.open(asked, model)
     adapter.close()
 
-    assert taken == dataclasses.replace(asked, watermark=0.7, unit=Unit.TOKENS, horizon=None, lifetime=None)
+    assert taken == dataclasses.replace(asked, watermark=0.7, unit=Unit.TOKENS)
 
 
 def test_it_describes_what_the_reference_has():
     description = Reference().describe()
 
-    assert description.mechanisms == {Mechanism.SUMMARISER, Mechanism.KEY_RECYCLING}
+    assert description.mechanisms == {Mechanism.SUMMARISER, Mechanism.KEY_RECYCLING, Mechanism.CONCURRENCY}
     assert description.crash_points == ("stage", "copy", "point", "commit", "release", "acknowledge")
     assert description.hidden == {}
 

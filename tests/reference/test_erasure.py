@@ -10,6 +10,7 @@ from transcripts import fill, port, token_of, turn
 
 from anchorhold_reference import Settings
 from anchorhold_reference.codec import digest, encode
+from anchorhold_reference.pointer import unseal
 from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, OutcomeKind, ToolCall
 
 SECRET = "The password of vault-7 is hunter2-xyzzy."
@@ -241,3 +242,21 @@ def test_era_1_appends_from_another_thread_meanwhile_are_kept(make):
     nowhere(transcript, LITERAL)
     assert [i.turn for i in transcript.live()] == [f"t{n}" for n in range(2, 41)]
     assert all(i.kind is CarrierKind.RAW for i in transcript.live())
+
+
+def test_era_1_forgetting_what_was_evicted_leaves_its_slot_to_whoever_has_it_now(make, script):
+    script.say(port(1))
+    transcript = make()
+    fill(transcript, 1, 6)
+    transcript.compact()
+    evicted = token_of(transcript, "t1")
+    assert transcript.evict(evicted).kind is OutcomeKind.COMMITTED
+    fill(transcript, 7, 10)
+    transcript.compact()
+    heir = next(p for p in transcript.pointers() if p.key == unseal(evicted).key)
+    assert transcript.forget("t1").kind is OutcomeKind.COMMITTED
+
+    assert transcript.get(heir.token).source == heir.covers[0]
+    fill(transcript, 11, 14)
+    assert transcript.compact().kind is OutcomeKind.COMMITTED
+    assert transcript.get(heir.token).source == heir.covers[0]

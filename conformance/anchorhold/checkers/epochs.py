@@ -66,6 +66,9 @@ def _instead(reading: Reading, token: _Token, answer: Answer) -> frozenset[str]:
     others = there - token.bound
     missing = token.bound - there
     if token.first is not None:
+        if missing != token.bound:
+            # What it never led to is missing, which is no fault of a key that was used again.
+            missing &= reading.contained(token.first)
         # A file may hold other turns beside, and may have held them from the start.
         others -= reading.contained(token.first) if missing != token.bound else frozenset()
     if not missing or not others:

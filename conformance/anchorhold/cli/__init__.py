@@ -51,6 +51,12 @@ COMMANDS = (
         help="Play a history again, and see whether its rule breaks again.",
     ),
     _Command(
+        name="replay-corpus",
+        module="anchorhold.cli.replay_corpus",
+        attribute="replay_corpus",
+        help="Replay real transcripts through the reference: what is lost, and what it costs.",
+    ),
+    _Command(
         name="compactors",
         module="anchorhold.cli.compactors",
         attribute="compactors",

@@ -1,0 +1,170 @@
+"""The full-text index of the originals that have left the window: where a text may stand, in time that does not grow
+with the session (REC-1, REC-4).
+
+It holds words and no text: what it finds are candidates, newest first, and whoever asks reads each and looks. A
+candidate may be wrong; none that is right is missing, because the words of a literal that stands in a text as a whole
+stand there in a row. Entries are written in the transaction that commits the pointer, so the index does not lag;
+`pointer.indexed` says so for each, and where one is 0, as after a table was restored without its index, no negative
+answer is given until `catch_up` has run.
+
+In SQLite a contentless FTS5 table with BM25; in PostgreSQL an array of words under a GIN index, without rank.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from anchorhold_reference.codec import decode, shown
+from anchorhold_reference.ledger import Ledger
+
+_WORD = re.compile(r"[^\W_]+")
+LONGEST = 64
+"""Longer words are kept by their first characters only; the text itself is looked at in any case."""
+PAGE = 64
+"""Candidates that are fetched at a time."""
+_OF_BRANCH = "JOIN lineage g ON g.node = p.session AND p.span BETWEEN g.first AND g.last"
+_SEEN = "lineage g JOIN pointer p ON p.session = g.node AND p.span BETWEEN g.first AND g.last"
+"""The pointers that a branch sees (ISO-1)."""
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, case levelled, in order: runs of letters and digits, so that an identifier or a path is
+    several in a row."""
+    return [word.casefold()[:LONGEST] for word in _WORD.findall(text)]
+
+
+def enter(ledger: Ledger, spans: Iterable[int]) -> None:
+    """Enter spans that are not there yet, from their originals. Inside the transaction that commits their pointers.
+
+    One whose original is in another store, or damaged, is left, and the index is not complete then.
+    """
+    rows = [(span, words_of(text)) for span in spans if (text := _text(ledger, span)) is not None]
+    if ledger.dialect.name == "sqlite":
+        ledger.many(
+            "INSERT INTO entry (rowid, words) VALUES (?, ?)", [(span, " ".join(words)) for span, words in rows]
+        )
+    else:
+        ledger.many(
+            "INSERT INTO entry (span, words) VALUES (?, ?)", [(span, sorted(set(words))) for span, words in rows]
+        )
+    ledger.many("UPDATE pointer SET indexed = 1 WHERE span = ?", [(span,) for span, _ in rows])
+
+
+def _text(ledger: Ledger, span: int, *, indexed: int = 0) -> str | None:
+    row = ledger.first(
+        "SELECT t.payload, o.payload FROM pointer p JOIN turn t ON t.carrier = p.span "
+        "LEFT JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch WHERE p.span = ? AND p.indexed = ?",
+        (span, indexed),
+    )
+    payload = None if row is None else row[1] if row[0] is None else row[0]
+    if payload is None:
+        return None
+    try:
+        return shown(decode(bytes(payload))) or ""
+    except (ValueError, TypeError):  # damaged: who asks for it is told so
+        return None
+
+
+def erase(ledger: Ledger, span: int) -> None:
+    """Take a span out while its original is still there, and leave no word of it in the file (ERA-1). Inside the
+    transaction that erases it."""
+    if ledger.first("SELECT 1 FROM pointer WHERE span = ? AND indexed = 1", (span,)) is None:
+        return
+    if ledger.dialect.name != "sqlite":
+        ledger.run("DELETE FROM entry WHERE span = ?", (span,))
+        ledger.run("UPDATE pointer SET indexed = 0 WHERE span = ?", (span,))
+        return
+    text = _text(ledger, span, indexed=1)
+    if text is None:  # what was entered is not known any more, so the index is made anew without it
+        ledger.run("INSERT INTO entry (entry) VALUES ('delete-all')")
+        others = [
+            int(one) for (one,) in ledger.all("SELECT span FROM pointer WHERE indexed = 1 AND span <> ?", (span,))
+        ]
+        ledger.run("UPDATE pointer SET indexed = 0 WHERE indexed = 1")
+        enter(ledger, others)
+        return
+    ledger.run("INSERT INTO entry (entry, rowid, words) VALUES ('delete', ?, ?)", (span, " ".join(words_of(text))))
+    ledger.run("UPDATE pointer SET indexed = 0 WHERE span = ?", (span,))
+    # Until its parts are merged an index holds what was deleted from it.
+    ledger.run("INSERT INTO entry (entry) VALUES ('optimize')")
+
+
+def missing(ledger: Ledger, session: int) -> int:
+    """How many originals that a branch sees are not in the index; 0 where it is complete (REC-4)."""
+    return len(_lacking(ledger, session))
+
+
+def _lacking(ledger: Ledger, session: int) -> list[int]:
+    return [
+        int(span)
+        for (span,) in ledger.all(
+            f"SELECT p.span FROM {_SEEN} WHERE g.session = ? AND p.indexed = 0 AND p.holding = 'committed'",  # noqa: S608
+            (session,),
+        )
+    ]
+
+
+def catch_up(ledger: Ledger, session: int) -> None:
+    """Enter what is missing, as far as the originals are there."""
+    if _lacking(ledger, session):
+        with ledger.transaction():
+            enter(ledger, _lacking(ledger, session))
+
+
+def candidates(ledger: Ledger, session: int, literal: str, *, begun: bool = False) -> Iterator[int] | None:
+    """Spans in whose original a literal may stand, newest first; None where it has no word to look for.
+
+    With `begun` the last word may be the beginning of a longer one.
+    """
+    words = words_of(literal)
+    if not words:
+        return None
+    return _pages(ledger, session, words, begun=begun)
+
+
+def _pages(ledger: Ledger, session: int, words: Sequence[str], *, begun: bool) -> Iterator[int]:
+    if ledger.dialect.name == "sqlite":
+        table, span, condition = "entry e", "e.rowid", "e.entry MATCH ?"
+        wanted: object = f'"{" ".join(words)}"' + (" *" if begun else "")
+    else:
+        table, span, condition = "entry e", "e.span", "e.words @> CAST(? AS text[])"
+        wanted = list(words[:-1] if begun else words)
+    before = 1 << 62
+    while True:
+        found = ledger.all(
+            f"SELECT {span} FROM {table} JOIN pointer p ON p.span = {span} {_OF_BRANCH} "  # noqa: S608
+            f"WHERE {condition} AND {span} < ? AND g.session = ? AND p.holding = 'committed' "
+            f"ORDER BY {span} DESC LIMIT ?",
+            (wanted, before, session, PAGE),
+        )
+        for (one,) in found:
+            yield int(one)
+        if len(found) < PAGE:
+            return
+        before = int(found[-1][0])
+
+
+def ranked(ledger: Ledger, session: int, query: str, *, limit: int) -> list[tuple[int, float]]:
+    """The spans that a query fits best, with how well: BM25 over its words in SQLite, higher is better; in
+    PostgreSQL the share of its words that stand there, of the newest thousand that have one."""
+    words = list(dict.fromkeys(words_of(query)))
+    if not words:
+        return []
+    if ledger.dialect.name == "sqlite":
+        return [
+            (int(span), -float(rank))
+            for span, rank in ledger.all(
+                "SELECT e.rowid, bm25(entry) FROM entry e JOIN pointer p ON p.span = e.rowid "  # noqa: S608
+                f"{_OF_BRANCH} WHERE e.entry MATCH ? AND g.session = ? AND p.holding = 'committed' "
+                "ORDER BY bm25(entry) LIMIT ?",
+                (" OR ".join(f'"{word}"' for word in words), session, limit),
+            )
+        ]
+    wanted = set(words)
+    found = ledger.all(
+        "SELECT e.span, e.words FROM entry e JOIN pointer p ON p.span = e.span "  # noqa: S608
+        f"{_OF_BRANCH} WHERE e.words && CAST(? AS text[]) AND g.session = ? AND p.holding = 'committed' "
+        "ORDER BY e.span DESC LIMIT 1000",
+        (words, session),
+    )
+    scored = sorted(((len(wanted & set(there)) / len(wanted), int(span)) for span, there in found), reverse=True)
+    return [(span, share) for share, span in scored[:limit]]

@@ -1,0 +1,330 @@
+"""The reference's speed, each figure as a ratio to bare statements in the same run: `tests/bench/reference.py`.
+
+`--only append,compaction,eviction,reading,memory` runs some of them, `--spans` sets how large the large session is
+(asked for: 100,000). Not a test: nothing that is collected depends on time. Rounds of the two sides alternate and the
+median of the ratios counts, so that a busy machine slows both. Ends with 1 where a figure is not met.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from measuring import Account
+
+from anchorhold_reference import Reply, Settings, Transcript, index
+from anchorhold_reference.schema import SQLITE, TABLES, statements
+from anchorhold_spec.vocabulary import Turn
+
+ROUNDS = 7
+WORDS = ["".join(random.Random(n).choices("abcdefghijklmnopqrstuvwxyz", k=3 + n % 7)) for n in range(3000)]
+
+
+def turn(n: int) -> Turn:
+    """A turn of 1 KB on average, that states a value, an identifier and a number."""
+    drawn = random.Random(n)
+    text = " ".join(drawn.choices(WORDS, k=drawn.randrange(100, 180)))
+    return Turn(id=f"t{n}", speaker="assistant", text=f"The port of db-{n} is {n}.\nJob J-{n}x ran {n} ms.\n{text}")
+
+
+def script(request: object) -> Reply:
+    """A summariser that takes no time."""
+    script.calls += 1  # type: ignore[attr-defined]
+    return Reply(text=f"Part {script.calls} of the work went well.")  # type: ignore[attr-defined]
+
+
+script.calls = 0  # type: ignore[attr-defined]
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long something takes."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def bare(path: Path, *, synchronous: str) -> sqlite3.Connection:
+    """A database with the reference's tables and nothing else."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute(f"PRAGMA synchronous={synchronous}")
+    connection.execute("PRAGMA foreign_keys=ON")
+    for statement in statements(TABLES + SQLITE):
+        connection.execute(statement)
+    return connection
+
+
+def columns(connection: sqlite3.Connection, table: str) -> str:
+    """As many marks as a table has columns."""
+    return ", ".join("?" * len(connection.execute(f"PRAGMA table_info({table})").fetchall()))
+
+
+def append(account: Account, folder: Path) -> None:
+    """Turn by turn, each durable, beside the same rows inserted bare."""
+    for synchronous, limit, count in (("FULL", 0.7, 150), ("OFF", 0.3, 400)):
+        ratios = []
+        for round_ in range(ROUNDS):
+            turns = [turn(n) for n in range(count)]
+            path = folder / f"append-{synchronous}-{round_}.db"
+            with Transcript.open(path, summarise=script) as transcript:
+                transcript._ledger.run(f"PRAGMA synchronous={synchronous}")
+                ours = seconds(lambda transcript=transcript, turns=turns: [transcript.append(one) for one in turns])
+            with sqlite3.connect(path) as written:
+                rows = [
+                    [
+                        written.execute(f"SELECT * FROM {table} WHERE {key} = ?", (n,)).fetchone()
+                        for table, key in _APPENDED
+                    ]
+                    for (n,) in written.execute("SELECT id FROM carrier ORDER BY id").fetchall()
+                ]
+            written.close()
+            other = bare(folder / f"append-{synchronous}-{round_}-bare.db", synchronous=synchronous)
+            marked = [f"INSERT INTO {table} VALUES ({columns(other, table)})" for table, _ in _APPENDED]
+            other.execute("INSERT INTO session (id, user, name, branch, root) VALUES (1, '', '', '', 1)")
+
+            def insert(other: sqlite3.Connection = other, rows: list = rows, marked: list = marked) -> None:
+                for of_turn in rows:
+                    other.execute("BEGIN IMMEDIATE")
+                    for statement, row in zip(marked, of_turn, strict=True):
+                        other.execute(statement, row)
+                    other.execute("COMMIT")
+
+            ratios.append(seconds(insert) / ours)
+            other.close()
+        account.hold(
+            f"append, synchronous {synchronous}, rate", statistics.median(ratios), limit, least=True, unit=" ×"
+        )
+
+
+_APPENDED = (("carrier", "id"), ("turn", "carrier"), ("live", "carrier"))
+_COMPACTED = ("fact", "assertion", "carries", "cold", "pointer", "summary", "covers")
+
+
+def compaction(account: Account, folder: Path) -> None:
+    """A compaction of 1,000 turns, beside the same final rows in the same number of transactions."""
+    ratios, extraction = [], []
+    for round_ in range(3):
+        path = folder / f"compact-{round_}.db"
+        settings = Settings(keep=1)
+        turns = [turn(round_ * 1000 + n) for n in range(1001)]
+        with Transcript.open(path, summarise=script, settings=settings) as transcript:
+            transcript._ledger.run("PRAGMA synchronous=OFF")
+            for one in turns:
+                transcript.append(one)
+            transcript._ledger.run("PRAGMA synchronous=FULL")
+            started = time.perf_counter()
+            transcript._session.live()
+            for live in transcript._session.live():
+                transcript._session.read(live)
+            extraction.append(time.perf_counter() - started)
+            transcript._session.forget_read([live.carrier for live in transcript._session.live()])
+            ours = seconds(transcript.compact)
+        written = sqlite3.connect(path)
+        rows = {
+            table: written.execute(f"SELECT * FROM {table}").fetchall()
+            for table in (*_COMPACTED, "carrier", "session")
+        }
+        before = written.execute("SELECT * FROM turn").fetchall()
+        written.close()
+        words = [(n, " ".join(index.words_of(one.text or ""))) for n, one in enumerate(turns, 1)]
+        other = bare(folder / f"compact-{round_}-bare.db", synchronous="FULL")
+        other.execute("PRAGMA foreign_keys=OFF")
+        with_payload = [(*row[:5], b"x" * 1000, *row[6:]) for row in before]
+        other.execute("BEGIN")
+        other.executemany(f"INSERT INTO session VALUES ({columns(other, 'session')})", rows["session"])
+        other.executemany(f"INSERT INTO carrier VALUES ({columns(other, 'carrier')})", rows["carrier"])
+        other.executemany(f"INSERT INTO turn VALUES ({columns(other, 'turn')})", with_payload)
+        other.execute("COMMIT")
+
+        def insert(other: sqlite3.Connection = other, rows: dict = rows, words: list = words) -> None:
+            for tables in (("fact", "assertion", "summary", "covers", "carries"), ("cold",), ("pointer",), (), ()):
+                other.execute("BEGIN IMMEDIATE")
+                for table in tables:
+                    other.executemany(f"INSERT INTO {table} VALUES ({columns(other, table)})", rows[table])
+                if tables == ("pointer",):
+                    other.executemany("INSERT INTO entry (rowid, words) VALUES (?, ?)", words)
+                if not tables:
+                    other.execute("UPDATE turn SET payload = NULL, read = 1 WHERE payload IS NOT NULL")
+                other.execute("COMMIT")
+
+        baseline = seconds(insert)
+        ratios.append(ours / baseline)
+        other.close()
+        extraction[-1] /= baseline
+    account.hold("compaction of 1,000 turns, time", statistics.median(ratios), 2.5, unit=" ×")
+    print(f"       of which reading the turns' facts: {statistics.median(extraction):.3g} ×")
+
+
+def eviction(account: Account, folder: Path) -> None:
+    """A decision of the gate at 10^3 and at 10^6 stored facts, and where one fact is carried by 10^5 carriers."""
+    times = {}
+    for name, facts, carriers in (
+        ("small", 0, 0),
+        ("10^6 facts", 1_000_000, 0),
+        ("10^5 carriers", 1_000_000, 100_000),
+    ):
+        path = folder / f"evict-{carriers}-{facts}.db"
+        with Transcript.open(path, summarise=script, settings=Settings(keep=1)) as transcript:
+            transcript._ledger.run("PRAGMA synchronous=OFF")
+            for n in range(300):
+                transcript.append(
+                    Turn(id=f"t{n}", speaker="assistant", text=f"Job J-{n}x ran beside J-0x for {n} ms.")
+                )
+            transcript.compact()
+            ledger = transcript._ledger
+            with ledger.transaction():
+                ledger.many(
+                    "INSERT INTO fact (id, session, key, kind, literal, negated, hedged) "
+                    "VALUES (?, 1, ?, 'number', ?, 0, 0)",
+                    [(10_000 + n, n.to_bytes(16, "big"), str(n)) for n in range(facts)],
+                )
+                spans = max(facts // 10, carriers)
+                ledger.many(
+                    "INSERT INTO carrier (id, session, generation, state) VALUES (?, 1, 0, 'raw')",
+                    [(10_000 + n,) for n in range(spans)],
+                )
+                ledger.many(
+                    "INSERT INTO assertion (span, fact, said) VALUES (?, ?, 'it ran')",
+                    [(10_000 + n // 10, 10_000 + n) for n in range(facts)],
+                )
+                if carriers:
+                    (shared,) = ledger.one("SELECT id FROM fact WHERE literal = 'J-0x' AND kind = 'identifier'")
+                    ledger.many(
+                        "INSERT INTO assertion (span, fact, said) VALUES (?, ?, 'J-0x ran')",
+                        [(10_000 + n, shared) for n in range(carriers)],
+                    )
+                    ledger.many(
+                        "INSERT INTO carries (summary, fact, speaker, said) VALUES (?, ?, '', 'J-0x ran')",
+                        [(10_000 + n, shared) for n in range(carriers)],
+                    )
+            tokens = [pointer.token for pointer in transcript.pointers()][:200]
+            for token in tokens[:20]:
+                transcript.evict(token)
+            times[name] = [
+                statistics.median(seconds(lambda t=t, transcript=transcript: transcript.evict(t)) for t in tokens)
+                for _ in range(3)
+            ]
+    small = min(times["small"])
+    print(f"       a decision of the gate at 10^3 stored facts: {small * 1e6:.0f} µs")
+    account.hold("the gate at 10^6 stored facts", min(times["10^6 facts"]) / small, 2, unit=" ×")
+    account.hold("the gate where one fact has 10^5 carriers", min(times["10^5 carriers"]) / small, 2, unit=" ×")
+
+
+def build(path: Path, spans: int) -> None:
+    """A session of so many turns, compacted as it grows; prints the most memory that this took, in MB."""
+    settings = Settings(budget=400_000, keep=4)
+    with Transcript.open(path, summarise=script, settings=settings) as transcript:
+        transcript._ledger.run("PRAGMA synchronous=OFF")
+        size = 0
+        for n in range(spans):
+            one = turn(n)
+            transcript.append(one)
+            size += len(one.text or "") // 4
+            if size > 280_000:
+                transcript.compact()
+                size = 0
+        transcript.compact()
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000)
+
+
+def built(folder: Path, spans: int) -> tuple[Path, float]:
+    """Such a session, made by a process of its own, and its memory."""
+    path = folder / f"built-{spans}.db"
+    done = subprocess.run(
+        [sys.executable, __file__, "--build", str(path), "--spans", str(spans)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return path, float(done.stdout)
+
+
+def reading(account: Account, folder: Path, spans: int) -> None:
+    """Following a pointer and asking for a value, at 10^3 spans and at the large number, beside bare reads."""
+    costs: dict[int, dict[str, float]] = {}
+    for size in (1000, spans):
+        path, memory = built(folder, size)
+        if size == spans:
+            account.hold(f"memory to compact {spans} turns of 1 KB", memory, 300, unit=" MB")
+        costs[size] = cost = {}
+        with Transcript.open(path, summarise=script, settings=Settings(budget=400_000)) as transcript:
+            other = sqlite3.connect(path, isolation_level=None)
+            drawn = random.Random(1).sample(range(size - size // 10), 300)
+            tokens = [pointer.token for n in drawn if (pointer := transcript.pointer(f"t{n}")) is not None]
+            slots = [other.execute("SELECT slot FROM cold WHERE span = ?", (n + 1,)).fetchone() for n in drawn]
+            asked = other.execute
+            work: dict[str, list[Callable[[], object]]] = {
+                "resolve": [lambda t=t, transcript=transcript: transcript.get(t) for t in tokens],
+                "key": [
+                    lambda s=s, asked=asked: asked("SELECT epoch, payload FROM cold WHERE slot = ?", s).fetchone()
+                    for s in slots
+                    if s is not None
+                ],
+                "search": [lambda n=n, transcript=transcript: transcript.search(f"J-{n}x") for n in drawn],
+                "slot": [
+                    lambda n=n, transcript=transcript: transcript.reconstitute(f"db-{n}", "port") for n in drawn
+                ],
+                "fts": [
+                    lambda n=n, asked=asked: asked(
+                        "SELECT rowid FROM entry WHERE entry MATCH ? ORDER BY rowid DESC", (f'"j {n}x"',)
+                    ).fetchall()
+                    for n in drawn
+                ],
+            }
+            for _ in range(3):
+                for name, calls in work.items():
+                    middle = statistics.median(seconds(call) for call in calls)
+                    cost[name] = min(cost.get(name, 1e9), middle)
+            other.close()
+    large, small = costs[spans], costs[1000]
+    for name, value in large.items():
+        print(f"       {name} at {spans} spans: {value * 1e6:.0f} µs; at 1000: {small[name] * 1e6:.0f} µs")
+    account.hold("resolve, beside a read by primary key", large["resolve"] / large["key"], 2, unit=" ×")
+    account.hold(
+        "reconstitute, a literal, beside the bare FTS5 query", large["search"] / large["fts"], 1.5, unit=" ×"
+    )
+    account.hold("reconstitute, a slot, beside the bare FTS5 query", large["slot"] / large["fts"], 1.5, unit=" ×")
+    account.hold(
+        "resolve at the large session beside 10^3 spans", large["resolve"] / small["resolve"], 1.2, unit=" ×"
+    )
+    own = (large["search"] - large["fts"]) / (small["search"] - small["fts"])
+    account.hold("reconstitute at the large session beside 10^3 spans, without the index itself", own, 1.2, unit=" ×")
+
+
+def main() -> int:
+    """Run what is asked for."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--only", default="append,compaction,eviction,reading")
+    arguments.add_argument("--spans", type=int, default=100_000)
+    arguments.add_argument("--build", type=Path, help=argparse.SUPPRESS)
+    arguments.add_argument("--work", type=Path, help="where the databases are made; removed again")
+    given = arguments.parse_args()
+    if given.build:
+        build(given.build, given.spans)
+        return 0
+    account = Account()
+    with tempfile.TemporaryDirectory(dir=given.work, prefix="anchorhold-bench-") as name:
+        folder = Path(name)
+        for part in given.only.split(","):
+            if part == "append":
+                append(account, folder)
+            elif part == "compaction":
+                compaction(account, folder)
+            elif part == "eviction":
+                eviction(account, folder)
+            else:
+                reading(account, folder, given.spans)
+    return 0 if account.good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
