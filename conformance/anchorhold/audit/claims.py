@@ -17,7 +17,7 @@ _TURNED = re.compile(
     r"|most|least|more|less|fewer|than|up|to|at|under|over|above|below|within|exactly|minimum|maximum|max|min)",
     re.IGNORECASE,
 )
-_STANDING = re.compile(
+STANDING = re.compile(
     r"\b(?:always|never|from now on|at all times|under no circumstances|don['’]t ever|do not ever|must not|"
     r"must never|only ever|in future|going forward)\b",
     re.IGNORECASE,
@@ -149,7 +149,7 @@ def unprotected(compaction: Compaction, turns: Sequence[Turn], kept: Iterable[Tu
                 continue  # a pasted document is no rule
             for sentence in _SENTENCE.findall(piece.text):
                 flat = _flat(sentence)
-                if len(flat) > 12 and _STANDING.search(sentence) and flat not in sight and flat not in done:
+                if len(flat) > 12 and STANDING.search(sentence) and flat not in sight and flat not in done:
                     done.add(flat)
                     yield Example(
                         what="protected",

@@ -57,28 +57,21 @@ def _rows(audited: list[Audited], console: Console, *, everything: bool) -> None
     findings = [finding for each in audited for finding in each.findings]
     findings.sort(key=lambda f: (-f.needed_lost, -f.needed, -f.unsupported, -f.reread_tokens))
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in (
-        "session",
-        "at",
-        "facts",
-        "carried",
-        "reachable",
-        "lost",
-        "needed",
-        "lost+needed",
-        "unsupported",
-        "re-read",
-    ):
+    for name in ("session", "at", "facts", "carried", "reach", "lost", "needed", "gone", "unsup.", "re-read"):
         table.add_column(name, justify="left" if name in {"session", "at"} else "right", no_wrap=True)
     for finding in findings if everything else findings[:MOST_ROWS]:
         table.add_row(
-            Text(finding.session[:14]), finding.at[:16], str(sum(finding.facts.values())), str(finding.carried),
+            Text(finding.session[:8]), finding.at[:10], str(sum(finding.facts.values())), str(finding.carried),
             str(finding.reachable), str(finding.lost), str(finding.needed),
             Text(str(finding.needed_lost), style="bold red" if finding.needed_lost else ""),
             "—" if finding.incomplete else str(finding.unsupported), f"{finding.reread_tokens:,}",
         )  # fmt: skip
     console.print()
     console.print(table)
+    console.print(
+        "[dim]reach: in a file that the summary names · needed: used with nothing in sight that says it · gone: needed "
+        "and lost · unsup.: said by the summary alone (— not judged: the turns are not in the file) · re-read: tokens[/dim]"
+    )
     hidden = 0 if everything else len(findings) - MOST_ROWS
     if hidden > 0:
         console.print(f"[dim]… and {_many(hidden, 'compaction')} with less; --all shows them[/dim]")
