@@ -39,7 +39,11 @@ class _Keeping(SessionAudit):
         self.cases.append(Case(finding=self._watch.finding, compaction=compaction, replaced=held[0], kept=held[1]))
 
 
-def cases_of(path: Path, report: Callable[[Damage], None] = lambda damage: None) -> Iterator[Case]:
+def _unheard(damage: Damage) -> None:
+    """The audit itself has told of it."""
+
+
+def cases_of(path: Path, report: Callable[[Damage], None] = _unheard) -> Iterator[Case]:
     """The compactions of a file, judged. Raises `OSError`."""
     form = detect(path)
     if form is None:

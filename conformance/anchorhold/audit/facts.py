@@ -44,7 +44,7 @@ def shown_lines(piece: Piece) -> Iterator[str]:
             yield NUMBERED.sub("", text, count=1) if piece.role is Role.RESULT else text
 
 
-_CACHE_LINES = 200_000
+_CACHE_LINES = 60_000
 
 
 class Lines:

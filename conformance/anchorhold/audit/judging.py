@@ -17,6 +17,8 @@ MOST_WATCHED = 4 << 20
 """Characters after a compaction in which needs are looked for."""
 COPIED = 80
 """Characters that nobody repeats from memory: whoever does has the text in sight."""
+SHOWN_SUMMARY = 6_000
+"""Characters of a summary that reports show."""
 COMPLETE = 0.2
 """Share of the tokens that the harness counted which must be in the file for the summary to be judged by it."""
 INSTRUCTIONS = re.compile(r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|CONVENTIONS|\.cursorrules)(?:\.local)?(?:\.md)?$")
@@ -300,6 +302,7 @@ class SessionAudit:
             trigger=compaction.trigger,
             replaced=len(replaced),
             first_record=replaced[0].record if replaced else compaction.record,
+            summary_text=compaction.summary.strip()[:SHOWN_SUMMARY],
             summary_tokens=-(-len(compaction.summary.strip()) // 4),
             replaced_tokens=-(-size // 4),
             incomplete=compaction.tokens_before is not None and size / 4 < COMPLETE * compaction.tokens_before,

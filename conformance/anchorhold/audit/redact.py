@@ -46,6 +46,7 @@ class Redaction:
             finding,
             file=path,
             session=self.name("session", finding.session),
+            summary_text="",
             examples=[self._example(example) for example in finding.examples],
         )
 

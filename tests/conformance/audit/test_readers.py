@@ -209,7 +209,8 @@ def test_aider_and_console_and_logs(tmp_path: Path) -> None:
 
 
 def test_telemetry_finds_the_compaction_where_a_window_no_longer_continues(tmp_path: Path) -> None:
-    one, two, three = message("user", "start task task_77x"), message("assistant", "started"), message("user", "go on")
+    one, two = message("user", "start task task_77x"), message("assistant", "started")
+    three = message("user", "go on")
     path = lines(
         tmp_path / "x",
         span([one], two),

@@ -69,8 +69,9 @@ def _rows(audited: list[Audited], console: Console, *, everything: bool) -> None
     console.print()
     console.print(table)
     console.print(
-        "[dim]reach: in a file that the summary names · needed: used with nothing in sight that says it · gone: needed "
-        "and lost · unsup.: said by the summary alone (— not judged: the turns are not in the file) · re-read: tokens[/dim]"
+        "[dim]reach: in a file that the summary names · needed: used with nothing in sight that says it · "
+        "gone: needed and lost · unsup.: said by the summary alone (—: its turns are not in the file) · "
+        "re-read: tokens[/dim]"
     )
     hidden = 0 if everything else len(findings) - MOST_ROWS
     if hidden > 0:
