@@ -7,13 +7,16 @@ from pathlib import Path
 
 import obstore
 import pytest
+from ledgers import only_sqlite
 from object_server import s3
 from obstore.store import LocalStore, MemoryStore, S3Store
+from transcripts import fill, port, token_of
 
 from anchorhold_reference import StoreError
 from anchorhold_reference.stores.directory import DirectoryStore
 from anchorhold_reference.stores.objects import ObjectStore
 from anchorhold_reference.stores.opening import open_cold_store
+from anchorhold_spec.vocabulary import OutcomeKind
 
 KINDS = ("directory", "memory", "local", "s3")
 
@@ -173,3 +176,17 @@ def test_obstore_itself_holds_create_only_on_the_server(s3_environment):
     assert first.create("k", b"1")
     assert not second.create("k", b"2")
     assert bytes(obstore.get(second._bucket, "k").bytes()) == b"1"
+
+
+@only_sqlite
+def test_ptr_1_a_session_keeps_its_originals_in_an_object_store_by_url(make, s3_environment):
+    transcript = make(cold_store=f"s3://{s3_environment}/sessions")
+    fill(transcript, 1, 6)
+    assert transcript.compact().kind is OutcomeKind.COMMITTED
+    transcript.reopen()
+    bucket = ObjectStore.open(f"s3://{s3_environment}/sessions")._bucket
+    held = [entry["path"] for page in obstore.list(bucket) for entry in page]
+
+    assert len(transcript.pointers()) == 4
+    assert transcript.get(token_of(transcript, "t1")).text == port(1)
+    assert len([path for path in held if path.startswith("000000/")]) == 4

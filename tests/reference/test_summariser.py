@@ -167,3 +167,40 @@ def test_str_3_a_turn_may_be_any_text(make, script):
     for n, text in enumerate(["\ud800", "a\x00b", "", "{", "\u2028", "x\r\ny"]):
         transcript.append(turn(n, text))
     assert [item.text for item in transcript.live()] == ["\ud800", "a\x00b", "", "{", "\u2028", "x\r\ny"]
+
+
+def test_con_1_a_coroutine_function_may_write_the_summary_also_under_a_loop_that_runs(make):
+    import asyncio
+
+    loops = []
+
+    async def summarise(request):
+        loops.append(asyncio.get_running_loop())
+        await asyncio.sleep(0)
+        return Reply(text=f"Part {len(loops)} of the work went well.")
+
+    transcript = make(summarise=summarise)
+    fill(transcript, 1, 6)
+    assert transcript.compact().kind is OutcomeKind.COMMITTED
+    fill(transcript, 7, 10)
+
+    async def agent():
+        return transcript.compact()
+
+    assert asyncio.run(agent()).kind is OutcomeKind.COMMITTED
+    assert len(loops) == 2
+    assert len(set(loops)) == 1
+
+
+def test_out_1_what_a_coroutine_raises_is_a_failed_call(make):
+    async def summarise(request):
+        raise TimeoutError("the model did not answer")
+
+    transcript = make(summarise=summarise)
+    fill(transcript, 1, 6)
+    before = transcript.live()
+    outcome = transcript.compact()
+
+    assert outcome.kind is OutcomeKind.FAILED
+    assert "TimeoutError" in outcome.reason
+    assert transcript.live() == before
