@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from seen import view
 from transcripts import Script, fill, port, token_of
 
 from anchorhold_reference import Settings, Transcript
@@ -16,27 +17,6 @@ from anchorhold_reference.stores.sqlite import SqliteFile
 from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, OutcomeKind
 
 SURVIVING = {"none": none_of, "all": all_of, **{f"torn-{seed}": torn(seed) for seed in range(4)}}
-
-
-def view(transcript: Transcript, upto: int) -> dict[str, Any]:
-    """What a caller can see: the window, what each pointer leads to, what was dropped, what each slot answers."""
-    found = {}
-    for pointer in transcript.pointers():
-        answer = transcript.get(pointer.token)
-        kind, text = answer.kind, answer.text
-        if kind is AnswerKind.PENDING:  # what it promises to become, and has to be once copies are made
-            kind, text = AnswerKind.FOUND, port(int(pointer.covers[0][1:]))
-        found[pointer.token] = (pointer.covers, kind, text)
-    return {
-        "window": [(i.id, i.kind, i.text, i.turn, i.covers, i.generation) for i in transcript.live()],
-        "pointers": found,
-        "dropped": [(t.literal, t.source, t.reason) for t in transcript.tombstones()],
-        "answers": [
-            (answer.kind, answer.value, answer.text)
-            for n in range(1, upto + 1)
-            for answer in [transcript.reconstitute(f"db-{n}", "port", evidence=True)]
-        ],
-    }
 
 
 @dataclass
@@ -126,7 +106,7 @@ def test_cra_3_and_cra_1_what_was_acknowledged_survives_loss_of_power_at_any_syn
             assert found in allowed, f"{name}, {acknowledged} operations acknowledged: {found}"
             assert AnswerKind.DEGRADED not in {kind for kind, _, _ in found["answers"]}
             assert transcript.ratios().pending == transcript.ratios().unresolvable == 0
-            assert AnswerKind.PENDING not in {transcript.get(token).kind for token in found["pointers"]}
+            assert AnswerKind.PENDING not in {transcript.get(p.token).kind for p in transcript.pointers()}
             transcript.reopen()
             assert view(transcript, run.upto) == found, f"{name}: the second recovery changed something (CRA-2)"
             # Nothing blocks what comes after it (CRA-2, PRO-3).
