@@ -390,10 +390,6 @@ def _originals_with(
     if spans is None:
         # Nothing but punctuation: no index has it, so each original is read.
         spans = iter(_every_original(session))
-    else:
-        lacking = index.missing(ledger, session.id)
-        if lacking:
-            faults.append(f"{lacking} originals are not in the full-text index yet (REC-4)")
     for span in spans:
         if span in dropped:
             continue
@@ -408,6 +404,9 @@ def _originals_with(
         if turn is not None and _says(turn, literal, anywhere=anywhere):
             where = carrier_id(span, 0) if issued is None else issued.address.key
             return original(turn, carrier=where, value=literal), faults
+    lacking = index.missing(ledger, session.id)
+    if lacking:
+        faults.append(f"{lacking} originals are not in the full-text index yet (REC-4)")
     return None, faults
 
 
