@@ -7,17 +7,17 @@ rule that fails the smallest failing history is played again, shortened, and kep
 import difflib
 import shlex
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
 
-from anchorhold.checkers.observe import read
-from anchorhold.checkers.tally import RuleChecker
 from anchorhold.compactor import OPERATIONS_OF, Description, Mechanism, OperationError, Reply, Settings, Shown
-from anchorhold.errors import AdapterError
+from anchorhold.crew import Crew, Played
+from anchorhold.errors import AdapterError, Fault
 from anchorhold.history import EventType, write_history
+from anchorhold.judging import judge
 from anchorhold.level import NOT_ASKED
 from anchorhold.load import Loaded
 from anchorhold.planting import Planter
@@ -33,6 +33,8 @@ AGAIN = 3
 """How often a failing workload is played again: before it counts as one that fails only at times, and to confirm the
 shortest one."""
 NOTHING_PLAYED = "nothing was played: the compactor does not offer what the scenarios asked for need"
+LEARNING = 3
+"""Scenarios from whose pointers those of "another store" are taken: always the first, whoever plays the others."""
 TROUBLE = 2
 """Adapter errors after which shortening a workload is given up."""
 
@@ -63,21 +65,14 @@ class _Found:
         self.judgements.append(judgement)
         self.note(history, judgement)
 
+    def hear(self, judgement: Judgement) -> None:
+        """Take what is said of a history in which nothing failed, and which is not here."""
+        self.judgements.append(judgement)
+
     def note(self, history: History, judgement: Judgement) -> None:
         """Keep the history where it is the smallest one that fails; it counts for no verdict."""
         if judgement.failures and (self.smallest is None or len(history.events) < len(self.smallest.history.events)):
             self.smallest = Failing(history=history, failure=judgement.failures[0])
-
-
-def judge(checkers: Sequence[Checker], history: History) -> tuple[Judgement, ...]:
-    """What each checker says of a history. Those of the suite share one reading of it."""
-    if not any(isinstance(checker, RuleChecker) for checker in checkers):
-        return tuple(checker.judge(history) for checker in checkers)
-    reading = read(history)
-    return tuple(
-        checker.judge_reading(reading) if isinstance(checker, RuleChecker) else checker.judge(history)
-        for checker in checkers
-    )
 
 
 class _Run:
@@ -93,7 +88,15 @@ class _Run:
         self._progress = progress
         self._tokens: dict[str, None] = {}
 
-    def all(self, found: Sequence[_Found], *, wanted: Collection[str] | None, named: Collection[str] | None) -> None:
+    def all(
+        self,
+        found: Sequence[_Found],
+        *,
+        wanted: Collection[str] | None,
+        named: Collection[str] | None,
+        again: Callable[[], Loaded] | None,
+        workers: int,
+    ) -> None:
         """Play every scenario that may say something of the wanted rules, or those that are named, and judge it."""
         taken = self._settings()
         every = list(self._scenarios())
@@ -102,23 +105,84 @@ class _Run:
             # There is nobody to judge what would be played.
             chosen = []
         self._progress.started(self._loaded.target, self.description.version, len(chosen))
-        for number, (scenario, seed) in enumerate(chosen, start=1):
+        checkers = [each.checker for each in found]
+        for number, (scenario, seed) in enumerate(chosen[:LEARNING], start=1):
             self._progress.playing(number, scenario.name)
-            plan = Plan(
-                planter=Planter(seed),
-                taken=taken,
-                points=self.description.crash_points,
-                tokens=tuple(self._tokens),
-            )
-            history = self.play(scenario.workload(plan))
-            self.played += 1
+            history = self.play(self._written(scenario, seed, taken))
             self._learn(history)
-            judgements = judge([each.checker for each in found], history)
-            for each, judgement in zip(found, judgements, strict=True):
-                known = each.smallest is not None
+            self._take(found, history, judge(checkers, history))
+        # From here on nothing depends on what was played before.
+        rest = [
+            (number, self._written(scenario, seed, taken))
+            for number, (scenario, seed) in enumerate(chosen[LEARNING:], start=LEARNING + 1)
+        ]
+        if again is None or workers < 2 or len(rest) < 2:
+            for number, workload in rest:
+                self._progress.playing(number, workload.name)
+                history = self.play(workload)
+                self.summarised |= any(event.op == "summarise" for event in history.events)
+                self._take(found, history, judge(checkers, history))
+            return
+        with Crew(again, checkers, workers=min(workers, len(rest)), seed=self._seed) as crew:
+            for played in self._in_order(crew.play(rest), rest):
+                self.summarised |= played.summarised
+                self._take(found, played.history, played.judgements)
+
+    def walk(self, found: Sequence[_Found]) -> None:
+        """Let Hypothesis draw walks, where the effort asks for them. Raises `AdapterError` where there is none."""
+        walks = BUDGETS[self._effort].walks
+        if not walks or not found:
+            return
+        try:
+            from anchorhold.walks import Arena, walk
+        except ImportError as error:
+            raise AdapterError(
+                "a thorough check draws walks with Hypothesis, which is not installed",
+                code=Fault.IMPORT,
+                cause=str(error),
+                hint="pip install 'anchorhold[thorough]', or ask for --effort standard",
+            ) from None
+
+        def take(history: History, judgements: tuple[Judgement, ...]) -> None:
+            self._progress.playing(self.played + 1, history.header.workload.name)
+            self.summarised |= any(event.op == "summarise" for event in history.events)
+            self._take(found, history, judgements)
+
+        checkers = [each.checker for each in found]
+        walk(Arena(self._loaded, checkers, seed=self._seed, take=take), walks=walks)
+
+    def _in_order(self, coming: Iterator[Played], rest: Sequence[tuple[int, Workload]]) -> Iterator[Played]:
+        """What was played, in the order of the workloads: which failure is told first is no matter of luck."""
+        waiting: dict[int, Played] = {}
+        following = iter(rest)
+        number = next(following)[0]
+        names = dict(rest)
+        for done, played in enumerate(coming, start=rest[0][0]):
+            self._progress.playing(done, names[played.number].name)
+            waiting[played.number] = played
+            while number in waiting:
+                yield waiting.pop(number)
+                number = next(following, (-1,))[0]
+
+    def _written(self, scenario: Scenario, seed: str, taken: Settings) -> Workload:
+        plan = Plan(
+            planter=Planter(seed),
+            taken=taken,
+            points=self.description.crash_points,
+            tokens=tuple(self._tokens),
+        )
+        return scenario.workload(plan)
+
+    def _take(self, found: Sequence[_Found], history: History | None, judgements: Sequence[Judgement]) -> None:
+        self.played += 1
+        for each, judgement in zip(found, judgements, strict=True):
+            known = each.smallest is not None
+            if history is None:
+                each.hear(judgement)
+            else:
                 each.take(history, judgement)
-                if judgement.failures and not known:
-                    self._progress.failed(each.checker.rule, judgement.failures[0].sentence)
+            if judgement.failures and not known:
+                self._progress.failed(each.checker.rule, judgement.failures[0].sentence)
 
     def _named(self, every: Sequence[tuple[Scenario, str]], named: Collection[str]) -> list[tuple[Scenario, str]]:
         """The scenarios of these names. One that this compactor cannot play is known, and not among them."""
@@ -258,19 +322,24 @@ def check(
     rules: Collection[str] | None = None,
     named: Collection[str] | None = None,
     progress: Progress | None = None,
+    again: Callable[[], Loaded] | None = None,
+    workers: int = 1,
 ) -> Checked:
     """Check a compactor. `histories`: the directory in which failing histories are kept, made where one is needed.
 
     `rules`: only these are judged, and the others are untested. `named`: only the scenarios of these names are
-    played; a verdict then says no more than they can show. Raises `AdapterError` where the adapter does not
-    work: there is then no verdict on anything. Raises `UnknownScenario` where no scenario of a name exists, and
-    `OSError` where a history cannot be written.
+    played; a verdict then says no more than they can show. `workers`: so many processes play at once, each of which
+    loads the compactor by `again`; without that there is one. What is found is the same however many there are.
+    Raises `AdapterError` where the adapter does not work: there is then no verdict on anything. Raises
+    `UnknownScenario` where no scenario of a name exists, and `OSError` where a history cannot be written.
     """
     begun = time.monotonic()
     listener = progress or Silent()
     run = _Run(loaded, seed=seed, effort=effort, progress=listener)
     found = [_Found(checker) for checker in checkers if rules is None or checker.rule in rules]
-    run.all(found, wanted=rules, named=named)
+    run.all(found, wanted=rules, named=named, again=again, workers=workers)
+    if named is None:
+        run.walk(found)
     present = mechanisms_of(run.description, summarised=run.summarised)
     verdicts: list[Verdict] = []
     failures: list[FailureResult] = []

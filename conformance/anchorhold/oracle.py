@@ -70,9 +70,9 @@ class _Session:
 
     def events(self, lane: tuple[Stretch, ...]) -> Iterator[Occurrence]:
         for stretch in lane:
-            back = self._gone & stretch.after.raw
-            if back:
-                # A compaction was undone by a recovery: no machine takes back what is durable.
+            if self._gone & stretch.after.raw or self._appended & stretch.after.withdrawn:
+                # A recovery undid a compaction, or a caller withdrew something: what becomes of the summaries over it
+                # differs from one compactor to the next, so that from here on no machine says what it has to be.
                 return
             at = stretch.after.end
             for seen in self._stretch(stretch):
@@ -241,7 +241,7 @@ class _Session:
         carrier = next((name for name in reversed(self._live)), None)
         for turn in [turn for turn in reading.said if turn in self._waiting]:
             held = Hold.POINTER if self._holds(after, turn) else through_pointers(reading, after, turn)
-            over = self._waits.over(turn, held)
+            over = self._waits.over(turn, held, at=after)
             if held in HELD:
                 self._waiting.discard(turn)
                 self._reached.add(turn)
@@ -254,7 +254,7 @@ class _Session:
             if reading.excused(after, turn) or turn in after.raw or not reading.said[turn].forms:
                 continue
             held = through_pointers(reading, after, turn)
-            over = self._waits.over(turn, held)
+            over = self._waits.over(turn, held, at=after)
             owners: list[str | None] = [name for name in self._live if turn in self._under.get(name, ())]
             owners = owners or [carrier]
             if held in HELD:
@@ -278,8 +278,8 @@ class _Session:
             whole = answer.kind is AnswerKind.FOUND
             if not whole or not there or there & bound or after.exempt & bound:
                 continue
-            for turn in (turn for turn in reading.said if turn in bound & self._reached):
-                other = next(each for each in reading.said if each in there)
+            for turn in (turn for turn in reading.said if turn in bound & self._appended - after.raw):
+                other = next((each for each in reading.said if each in there & self._appended), ELSE)
                 yield Occurrence(event="resolve", span=turn, found=other)
 
     # What holds an assertion besides the window

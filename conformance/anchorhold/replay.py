@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from anchorhold.check import judge
 from anchorhold.errors import one_line
 from anchorhold.history import Event, EventType, read_history
+from anchorhold.judging import judge
 from anchorhold.load import Loaded
 from anchorhold.run import play
 from anchorhold.verdict import Checker, Failure, History

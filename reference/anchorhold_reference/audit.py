@@ -123,11 +123,10 @@ def repair(session: Session) -> int:
         (session.id,),
     ):
         with ledger.transaction():
-            stored = ledger.first("SELECT payload FROM cold WHERE slot = ? AND epoch = ?", (slot, epoch))
-            right = stored is not None and digest(cold.as_bytes(stored[0])) == mark
+            stored = cold.stored(ledger, slot, epoch)
+            right = stored is not None and digest(stored) == mark
             if not right and payload is not None and digest(cold.as_bytes(payload)) == mark:
-                ledger.run("DELETE FROM cold WHERE slot = ? AND epoch = ?", (slot, epoch))
-                cold.land(ledger, slot=slot, epoch=epoch, span=span, payload=payload)
+                cold.mend(ledger, cold.Place(slot=slot, epoch=epoch, span=span, payload=bytes(payload)))
                 right = True
             if right:
                 ledger.run("DELETE FROM damage WHERE epoch = ?", (epoch,))

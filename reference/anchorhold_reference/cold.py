@@ -1,13 +1,24 @@
-"""The cold store: byte-exact originals in slots that are used again, each use at an epoch of its own."""
+"""The cold store: byte-exact originals in slots that are used again, each use at an epoch of its own.
 
+Every entry is a row of the ledger. Its bytes lie in that row, or in a cold store outside, under a key that carries
+the epoch: then they are placed first, read back, and only then made an entry, so that an entry is never without
+bytes; and what was placed and became no entry is known by a `stray` row, written before.
+"""
+
+import logging
+import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from anchorhold_reference.codec import decode, digest, encode_text
 from anchorhold_reference.decide import Copy, Holding
-from anchorhold_reference.errors import MismatchError, StoreError
+from anchorhold_reference.errors import ForeignStoreError, MismatchError, StoreError
 from anchorhold_reference.ledger import Ledger
 from anchorhold_reference.pointer import Address, seal
+from anchorhold_reference.stores.outer import mark_of
 from anchorhold_spec.vocabulary import Turn
+
+log = logging.getLogger("anchorhold.cold")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,22 +53,167 @@ def allocate(ledger: Ledger) -> tuple[int, int]:
     return int(slot), int(epoch)
 
 
-def put(ledger: Ledger, span: int, payload: bytes) -> tuple[int, int]:
-    """Store an original; answers with its slot and epoch. Inside a transaction."""
-    slot, epoch = allocate(ledger)
-    land(ledger, slot=slot, epoch=epoch, span=span, payload=payload)
-    return slot, epoch
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """An original, and where it is to go."""
+
+    slot: int
+    epoch: int
+    span: int
+    payload: bytes
+
+    @property
+    def key(self) -> str:
+        """Its key in the cold store outside: never used again, since its epoch is not."""
+        return object_key(self.slot, self.epoch)
 
 
-def land(ledger: Ledger, *, slot: int, epoch: int, span: int, payload: bytes) -> None:
-    """Store an original where it was to go. Inside a transaction."""
-    ledger.run("INSERT INTO cold (slot, epoch, span, payload) VALUES (?, ?, ?, ?)", (slot, epoch, span, payload))
+def object_key(slot: int, epoch: int) -> str:
+    """The key of an entry in the cold store outside. A thousand entries share a folder, for stores that have such."""
+    return f"{epoch >> 10:06x}/{slot}-{epoch}"
 
 
-def remove(ledger: Ledger, slot: int) -> None:
-    """Empty a slot and let it be used again. Inside a transaction; whether it may be emptied was decided before."""
-    ledger.run("DELETE FROM cold WHERE slot = ?", (slot,))
+def land(ledger: Ledger, place: Place) -> None:
+    """Make an entry of an original: of its bytes, or of those that were placed outside. Inside a transaction."""
+    ledger.run(
+        "INSERT INTO cold (slot, epoch, span, size, payload) VALUES (?, ?, ?, ?, ?)",
+        (
+            place.slot,
+            place.epoch,
+            place.span,
+            len(place.payload),
+            place.payload if ledger.outer is None else None,
+        ),
+    )
+    if ledger.outer is not None:
+        ledger.run("DELETE FROM stray WHERE epoch = ? AND owner = ?", (place.epoch, ledger.issuer))
+
+
+def reserve(ledger: Ledger, place: Place) -> None:
+    """Write down that bytes are about to be placed outside, so that they are found if nothing comes of it. Inside a
+    transaction."""
+    ledger.run(
+        "INSERT INTO stray (slot, epoch, owner) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        (place.slot, place.epoch, ledger.issuer),
+    )
+
+
+def place_all(ledger: Ledger, places: Sequence[Place]) -> None:
+    """Put bytes into the cold store outside and read each back. Outside any transaction: a store far away keeps
+    nobody from appending (CON-1).
+
+    Raises `StoreError` where the store fails, or does not hold what it said that it had (OUT-3).
+    """
+    outer = ledger.outer
+    assert outer is not None  # the ledger itself needs no placing
+    for one in places:
+        if not outer.create(one.key, one.payload):
+            if outer.read(one.key) == one.payload:
+                continue  # a copier that died had come so far, or another one is at the same copy
+            # Torn, or damaged. No entry was made of it, or one that is being mended.
+            outer.remove(one.key)
+            outer.create(one.key, one.payload)
+        if outer.read(one.key) != one.payload:
+            raise StoreError(
+                f"{outer.where} does not hold the original at epoch {one.epoch} as it was put there (OUT-3); see to "
+                "the store and try again"
+            )
+
+
+def give_up(ledger: Ledger, places: Sequence[Place]) -> None:
+    """Nothing comes of what was placed: leave it to `tidy`."""
+    with ledger.transaction():
+        for one in places:
+            ledger.run("DELETE FROM stray WHERE epoch = ? AND owner = ?", (one.epoch, ledger.issuer))
+            _orphan(ledger, one.slot, one.epoch)
+    tidy(ledger)
+
+
+def _orphan(ledger: Ledger, slot: int, epoch: int) -> None:
+    ledger.run(
+        "INSERT INTO stray (slot, epoch, owner) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (slot, epoch, _NOBODY)
+    )
+
+
+_NOBODY = b""
+
+
+def tidy(ledger: Ledger) -> bool:
+    """Remove outside what is no entry and will be none; whether nothing is left. Outside any transaction.
+
+    What another opening is just placing stays until that has finished with it or died. What the store will not
+    remove now is tried again by the next call.
+    """
+    outer = ledger.outer
+    if outer is None:
+        return True
+    clean = True
+    for slot, epoch, owner in ledger.all("SELECT slot, epoch, owner FROM stray ORDER BY epoch"):
+        if owner != _NOBODY and ledger.alive(bytes(owner)):
+            clean = False
+            continue
+        # What is wanted is made by the next copier, or was made already; what is not will never be.
+        wanted = ledger.first(
+            "SELECT 1 FROM cold WHERE epoch = ? UNION ALL "
+            "SELECT 1 FROM pointer WHERE epoch = ? AND holding IN ('staged', 'committed')",
+            (epoch, epoch),
+        )
+        try:
+            if wanted is None:
+                outer.remove(object_key(slot, epoch))
+            ledger.run("DELETE FROM stray WHERE epoch = ? AND owner = ?", (epoch, bytes(owner)))
+        except StoreError as error:
+            log.warning("not removed", extra={"epoch": epoch, "error": str(error)})
+            clean = False
+    return clean
+
+
+def attach(ledger: Ledger) -> None:
+    """Make sure that the cold store outside is the one that this ledger's originals lie in.
+
+    Raises `ForeignStoreError` where it is another, or where none was given and there is one.
+    """
+    outer = ledger.outer
+    mark = None if outer is None else mark_of(outer, secrets.token_hex(16))
+    with ledger.transaction():
+        row = ledger.first("SELECT mark FROM outer_store")
+        if row is None and mark is not None:
+            ledger.run("INSERT INTO outer_store (mark) VALUES (?)", (mark,))
+        known = mark if row is None else str(row[0])
+    if outer is None and known is not None:
+        raise ForeignStoreError(
+            "this ledger",
+            f"its originals lie in a cold store of their own, with the mark {known}; give it as cold_store",
+        )
+    if outer is not None and mark != known:
+        raise ForeignStoreError(outer.where, f"the cold store of another ledger: its mark is {mark}, not {known}")
+
+
+def stored(ledger: Ledger, slot: int, epoch: int) -> bytes | None:
+    """The bytes of an entry as the store has them now, unchecked; none where it has none."""
+    row = ledger.first("SELECT payload FROM cold WHERE slot = ? AND epoch = ?", (slot, epoch))
+    if row is None:
+        return None
+    if row[0] is None and ledger.outer is not None:
+        return ledger.outer.read(object_key(slot, epoch))
+    return as_bytes(row[0])
+
+
+def mend(ledger: Ledger, place: Place) -> None:
+    """Put back the bytes of an entry that was lost or damaged. Inside a transaction."""
+    ledger.run("DELETE FROM cold WHERE slot = ? AND epoch = ?", (place.slot, place.epoch))
+    if ledger.outer is not None:
+        place_all(ledger, [place])
+    land(ledger, place)
+
+
+def remove(ledger: Ledger, slot: int, epoch: int) -> None:
+    """Empty a slot and let it be used again; what lies outside goes with the next `tidy`. Inside a transaction;
+    whether it may be emptied was decided before."""
+    ledger.run("DELETE FROM cold WHERE slot = ? AND epoch = ?", (slot, epoch))
     ledger.run("INSERT INTO free_slot (slot) VALUES (?) ON CONFLICT DO NOTHING", (slot,))
+    if ledger.outer is not None:
+        _orphan(ledger, slot, epoch)
 
 
 def issue(
@@ -128,14 +284,14 @@ def fetch(ledger: Ledger, issued: Issued) -> Turn:
     breaches, never answers.
     """
     address = issued.address
-    row = ledger.first("SELECT epoch, payload FROM cold WHERE slot = ?", (address.slot,))
-    if row is None or row[0] != address.epoch:
-        held = "nothing" if row is None else f"epoch {row[0]}"
+    payload = stored(ledger, address.slot, address.epoch)
+    if payload is None:
+        row = ledger.first("SELECT epoch FROM cold WHERE slot = ?", (address.slot,))
+        held = "nothing" if row is None or row[0] == address.epoch else f"epoch {row[0]}"
         raise StoreError(
             f"pointer to {address.key} at epoch {address.epoch} was committed, but the store holds {held} there "
             "(PTR-2): restore the cold store from a copy"
         )
-    payload = as_bytes(row[1])
     found = digest(payload)
     if found != address.digest:
         raise MismatchError(

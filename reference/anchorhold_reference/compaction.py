@@ -20,6 +20,7 @@ from anchorhold_reference.session import Live, Session, carrier_id
 from anchorhold_reference.status import stopped_by
 from anchorhold_reference.steps import Conflict, Staged, Steps
 from anchorhold_reference.summaries import request
+from anchorhold_reference.summarisers.waiting import Waiter
 from anchorhold_reference.values import Clock, CountTokens, Request, Settings, StepHook, Summarise, Uptime
 from anchorhold_spec.vocabulary import Outcome, OutcomeKind
 
@@ -56,6 +57,11 @@ class Compaction:
         self.copier = copier
         self.steps = Steps(session, clock=clock, uptime=uptime)
         self._flight = threading.Lock()
+        self._waiter = Waiter()
+
+    def close(self) -> None:
+        """Wait for no model any more."""
+        self._waiter.close()
 
     # -- the run --
 
@@ -101,7 +107,7 @@ class Compaction:
         # (CON-1).
         asked = Request(messages=request(plan.chosen))
         try:
-            reply = self.summarise(asked)
+            reply = self._waiter.reply(self.summarise(asked))
         except Exception as error:  # noqa: BLE001 - whatever the caller's model client raises, it is the same to us
             return Outcome(
                 kind=OutcomeKind.FAILED,

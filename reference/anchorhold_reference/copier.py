@@ -34,7 +34,7 @@ class Copier:
         self.ledger = session.ledger
         self._copies = copies
         self._hook = steps
-        self._held = False
+        self._held = copies is Copies.HELD
         self._closed = False
         self._wake = threading.Condition()
         self._asked = False
@@ -116,16 +116,22 @@ class Copier:
                 self.ledger.run("UPDATE pointer SET copy = ? WHERE epoch = ?", (Copy.UNRESOLVABLE.value, epoch))
                 log.error("source damaged before its copy landed", extra={"span": span, "epoch": epoch})
                 return
-            if self.ledger.first("SELECT 1 FROM cold WHERE slot = ? AND epoch = ?", (slot, epoch)) is None:
-                cold.land(self.ledger, slot=slot, epoch=epoch, span=span, payload=payload)
+            place = cold.Place(slot=slot, epoch=epoch, span=span, payload=cold.as_bytes(payload))
+            there = self._there(place)
+            if not there and self.ledger.outer is None:
+                cold.land(self.ledger, place)
+            elif not there:
+                cold.reserve(self.ledger, place)
+        if not there and self.ledger.outer is not None:
+            self._place(place)
         self._hook("reconcile")
         with self.ledger.transaction():
             row = self._outstanding(epoch)
             if row is None:
                 return
             slot, mark, _ = row
-            stored = self.ledger.first("SELECT payload FROM cold WHERE slot = ? AND epoch = ?", (slot, epoch))
-            if stored is None or digest(cold.as_bytes(stored[0])) != mark:
+            stored = cold.stored(self.ledger, slot, epoch)
+            if stored is None or digest(stored) != mark:
                 # It said that it succeeded, and has other bytes or none: away with them, and again (OUT-3).
                 self.ledger.run("DELETE FROM cold WHERE slot = ? AND epoch = ?", (slot, epoch))
                 landed = False
@@ -137,6 +143,23 @@ class Copier:
         self._hook("let-go")
         with self.ledger.transaction():
             release_spans(self.ledger, [span])
+
+    def _there(self, place: cold.Place) -> bool:
+        row = self.ledger.first("SELECT 1 FROM cold WHERE slot = ? AND epoch = ?", (place.slot, place.epoch))
+        return row is not None
+
+    def _place(self, place: cold.Place) -> None:
+        """The copy outside, while others go on writing; it may have been erased, or made by another, meanwhile."""
+        try:
+            cold.place_all(self.ledger, [place])
+            with self.ledger.transaction():
+                if self._outstanding(place.epoch) is not None and not self._there(place):
+                    cold.land(self.ledger, place)
+                    return
+        except BaseException:
+            cold.give_up(self.ledger, [place])
+            raise
+        cold.give_up(self.ledger, [place])
 
     def _outstanding(self, epoch: int) -> tuple[int, bytes, bytes | None] | None:
         return self.ledger.first(

@@ -8,6 +8,7 @@ and its log emptied. What remains is the turn's id, its key and epoch, the mark,
 
 from anchorhold_reference import cold, index
 from anchorhold_reference.ages import advance
+from anchorhold_reference.decide import Holding
 from anchorhold_reference.extract import mentions
 from anchorhold_reference.ledger import Ledger
 from anchorhold_reference.planning import grouped
@@ -45,13 +46,15 @@ def forget(session: Session, turn: str, *, clock: Clock, uptime: Uptime) -> Outc
 
 
 def sweep(ledger: Ledger) -> bool:
-    """Leave no trace of what was erased in the database's pages and log; whether all is swept.
+    """Leave no trace of what was erased in the cold store outside, and in the database's pages and log; whether all
+    is swept.
 
     Not while another connection still reads an older state: then it is to be called again.
     """
+    tidied = cold.tidy(ledger)
     if ledger.first("SELECT 1 FROM erasure WHERE swept = 0 LIMIT 1") is None:
         return True
-    if not ledger.scrub():
+    if not tidied or not ledger.scrub():
         return False
     with ledger.transaction():
         ledger.run("UPDATE erasure SET swept = 1 WHERE swept = 0")
@@ -93,8 +96,10 @@ def _erase(session: Session, span: int, *, now: float) -> None:
         _rewrite(session, summary)
     _drop_orphans(ledger, facts)
     index.erase(ledger, span)
-    for slot, epoch in ledger.all("SELECT slot, epoch FROM pointer WHERE span = ?", (span,)):
-        cold.remove(ledger, slot)
+    for slot, epoch, holding in ledger.all("SELECT slot, epoch, holding FROM pointer WHERE span = ?", (span,)):
+        # The slot of an original that left before is free, or another's by now.
+        if Holding(holding) in {Holding.STAGED, Holding.COMMITTED}:
+            cold.remove(ledger, slot, epoch)
         ledger.run("DELETE FROM damage WHERE epoch = ?", (epoch,))
     ledger.run(
         "UPDATE pointer SET holding = 'erased', copy = 'landed', digest = ?, time = ? WHERE span = ?",

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+from anchorhold_reference.stores.outer import ColdStore
+
 Row: TypeAlias = tuple[Any, ...]
 
 
@@ -32,6 +34,11 @@ class Ledger(Protocol):
     @property
     def issuer(self) -> bytes:
         """Eight random bytes that tell this opening from every other (EPO-2)."""
+        ...
+
+    @property
+    def outer(self) -> ColdStore | None:
+        """The cold store outside; none: originals lie in the ledger itself."""
         ...
 
     @property

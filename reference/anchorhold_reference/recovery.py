@@ -65,10 +65,11 @@ def take_back(ledger: Ledger, summary: int) -> None:
             "  WHERE o.carrier = k.carrier AND o.summary != k.summary AND c.state = 'staged')",
             (summary,),
         ):
-            for (slot,) in ledger.all(
-                "SELECT slot FROM cold WHERE span = ? UNION SELECT slot FROM pointer WHERE span = ?", (span, span)
+            for slot, epoch in ledger.all(
+                "SELECT slot, epoch FROM cold WHERE span = ? UNION SELECT slot, epoch FROM pointer WHERE span = ?",
+                (span, span),
             ):
-                cold.remove(ledger, slot)
+                cold.remove(ledger, slot, epoch)
             ledger.run("DELETE FROM pointer WHERE span = ?", (span,))
         ledger.run("UPDATE live SET claimed = NULL WHERE claimed = ?", (summary,))
         drop_summary(ledger, summary)

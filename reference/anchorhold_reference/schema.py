@@ -138,10 +138,18 @@ CREATE INDEX tombstone_literal ON tombstone (session, literal);
 
 -- The cold store. Entries never change; a slot that was emptied is used again, at another epoch (EPO-1).
 CREATE TABLE cold (
-  slot INTEGER PRIMARY KEY, epoch INTEGER NOT NULL UNIQUE, span INTEGER NOT NULL, payload BLOB NOT NULL
+  slot INTEGER PRIMARY KEY, epoch INTEGER NOT NULL UNIQUE, span INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  payload BLOB  -- none: in the cold store outside, see `outer`
 );
 CREATE INDEX cold_span ON cold (span);
 CREATE TABLE free_slot (slot INTEGER PRIMARY KEY);
+-- Which cold store lies outside, and what may lie there without being an entry: about to become one (owner: the
+-- opening that puts it there), or about to be removed (no owner).
+CREATE TABLE outer_store (mark TEXT NOT NULL);
+CREATE TABLE stray (
+  slot INTEGER NOT NULL, epoch INTEGER NOT NULL, owner BLOB NOT NULL, PRIMARY KEY (epoch, owner)
+) WITHOUT ROWID;
 
 -- Every pointer that was ever issued and not undone: what is not here is foreign (EPO-2). Of an erased span key,
 -- epoch, `erased` and time remain, and the digest does not (ERA-1).

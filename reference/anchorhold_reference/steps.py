@@ -150,15 +150,34 @@ class Steps:
 
     def copy(self, staged: Staged) -> None:
         """Put each original that is not there yet into the cold store."""
-        with self.ledger.transaction():
+        ledger = self.ledger
+        with ledger.transaction():
             self._still_staged(staged.summary)
-            for span, payload in self.ledger.all(
+            places = []
+            for span, payload in ledger.all(
                 "SELECT t.carrier, t.payload FROM covers k JOIN turn t ON t.carrier = k.carrier WHERE k.summary = ? "
                 "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier) "
                 "AND NOT EXISTS (SELECT 1 FROM cold o WHERE o.span = t.carrier) ORDER BY t.carrier",
                 (staged.summary,),
             ):
-                cold.put(self.ledger, int(span), payload)
+                slot, epoch = cold.allocate(ledger)
+                places.append(cold.Place(slot=slot, epoch=epoch, span=int(span), payload=cold.as_bytes(payload)))
+            for place in places:
+                if ledger.outer is None:
+                    cold.land(ledger, place)
+                else:
+                    cold.reserve(ledger, place)
+        if ledger.outer is None:
+            return
+        try:
+            cold.place_all(ledger, places)
+            with ledger.transaction():
+                self._still_staged(staged.summary)
+                for place in places:
+                    cold.land(ledger, place)
+        except BaseException:
+            cold.give_up(ledger, places)
+            raise
 
     def point(self, staged: Staged, *, landed: bool) -> None:
         """Write the pointer of each original: to its copy, or to where its copy is going to be."""
@@ -256,10 +275,8 @@ class Steps:
         issued = cold.pointer_to(self.ledger, span)
         if issued is None:
             return Source(pointed=False, landed=False, removed=False)
-        row = self.ledger.first(
-            "SELECT payload FROM cold WHERE slot = ? AND epoch = ?", (issued.address.slot, issued.address.epoch)
-        )
-        landed = row is not None and digest(cold.as_bytes(row[0])) == issued.address.digest
+        stored = cold.stored(self.ledger, issued.address.slot, issued.address.epoch)
+        landed = stored is not None and digest(stored) == issued.address.digest
         held = False
         if issued.copy is Copy.OUTSTANDING:
             (payload,) = self.ledger.one("SELECT payload FROM turn WHERE carrier = ?", (span,))

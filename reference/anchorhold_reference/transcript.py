@@ -23,7 +23,10 @@ from anchorhold_reference.recovery import recover
 from anchorhold_reference.retrieval import retrieve
 from anchorhold_reference.session import UNDER, Session, carrier_id
 from anchorhold_reference.status import accepted, causes, note, status
-from anchorhold_reference.stores.opening import open_ledger
+from anchorhold_reference.stores.opening import OpenLedger, open_ledger
+from anchorhold_reference.stores.outer import ColdStore
+from anchorhold_reference.stores.sqlite import SqliteFile
+from anchorhold_reference.telemetry import Telemetry
 from anchorhold_reference.values import (
     Audit,
     Clock,
@@ -60,8 +63,9 @@ class Transcript:
 
     def __init__(
         self,
-        path: str | Path,
+        path: str | Path | SqliteFile,
         *,
+        cold_store: str | Path | ColdStore | None,
         session: str,
         user: str,
         branch: str,
@@ -71,9 +75,11 @@ class Transcript:
         steps: StepHook,
         clock: Clock,
         uptime: Uptime,
+        ledger: OpenLedger,
     ) -> None:
         """Use `open`, which has the defaults."""
         self._path = path
+        self._cold_store = cold_store
         self._identity = (user, session, branch)
         self._settings = settings
         self._summarise = summarise
@@ -81,34 +87,41 @@ class Transcript:
         self._steps = steps
         self._clock = clock
         self._uptime = uptime
+        self._open_ledger = ledger
+        self._telemetry = Telemetry()
         self._used: dict[int, tuple[str, float]] = {}
         self._start()
 
     @classmethod
     def open(
         cls,
-        path: str | Path,
+        path: str | Path | SqliteFile,
         *,
         summarise: Summarise,
         session: str = "default",
         user: str = "default",
         branch: str = "main",
+        cold_store: str | Path | ColdStore | None = None,
         settings: Settings | None = None,
         count: CountTokens = four_characters,
         steps: StepHook = no_steps,
         clock: Clock = time.time,
         uptime: Uptime = uptime,
+        ledger: OpenLedger = open_ledger,
     ) -> Self:
         """Open a session of the database at `path`, making either where it does not exist, and recover it (CRA-2).
 
         `path` is a file for SQLite, or `postgresql://user@host/database` (`?schema=` says where its tables stand).
+        `cold_store` says where originals go that leave the window: into the ledger where it is not given, else into a
+        directory, or `s3://bucket/prefix` or another URL of an object store.
         `summarise` writes the summaries; `count` gives a text's size in tokens; `steps` is called before each durable
         step of a compaction; `clock` gives seconds since the epoch, for records; `uptime` is what lifetimes are
-        measured with. Sessions are told apart by user, session and branch; begin a branch with `fork`. Raises
-        `ForeignStoreError` where the file is something else.
+        measured with; `ledger` opens the database. Sessions are told apart by user, session and branch; begin a
+        branch with `fork`. Raises `ForeignStoreError` where the file is something else.
         """
         return cls(
             path,
+            cold_store=cold_store,
             session=session,
             user=user,
             branch=branch,
@@ -118,11 +131,12 @@ class Transcript:
             steps=steps,
             clock=clock,
             uptime=uptime,
+            ledger=ledger,
         )
 
     def _start(self) -> None:
         user, name, branch = self._identity
-        self._ledger = open_ledger(self._path, scope=f"{user}\0{name}")
+        self._ledger = self._open_ledger(self._path, scope=f"{user}\0{name}", cold_store=self._cold_store)
         self._session = Session(self._ledger, user=user, name=name, branch=branch)
         recover(self._ledger, self._session.id)
         erasure.sweep(self._ledger)
@@ -150,6 +164,7 @@ class Transcript:
     def close(self) -> None:
         """Let go of the database. May be called again."""
         self._copier.close()
+        self._compaction.close()
         self._ledger.close()
 
     def reopen(self) -> None:
@@ -173,15 +188,22 @@ class Transcript:
         Never raises for what the summariser or the store does: the outcome says `failed` or `refused`, and why
         (OUT-2).
         """
+        begun = time.monotonic()
         outcome = self._compaction.run()
+        self._telemetry.outcome("compact", outcome, seconds=time.monotonic() - begun)
         if outcome.kind is OutcomeKind.COMMITTED:
             if self._session.compactions() % self._settings.audit_every == 0:
                 self.audit()
             if self._settings.lifetime is not None:
                 self.expire()
             note(self._session, now=self._clock())
+            self._measure()
         erasure.sweep(self._ledger)
         return outcome
+
+    def _measure(self) -> None:
+        if self._telemetry.measures:
+            self._telemetry.ratios(self.ratios())
 
     def clear(self) -> None:
         """Empty the window; a compaction under way brings nothing back (CON-3). What was in it can still be asked
@@ -209,6 +231,7 @@ class Transcript:
         user, name, _ = self._identity
         return Transcript(
             self._path,
+            cold_store=self._cold_store,
             session=name,
             user=user,
             branch=branch,
@@ -218,6 +241,7 @@ class Transcript:
             steps=self._steps,
             clock=self._clock,
             uptime=self._uptime,
+            ledger=self._open_ledger,
         )
 
     def forget(self, turn: str) -> Outcome:
@@ -226,14 +250,18 @@ class Transcript:
 
         The outcome is pending where another connection still reads from the log; then it is emptied by a later call.
         """
+        begun = time.monotonic()
         outcome = erasure.forget(self._session, turn, clock=self._clock, uptime=self._uptime)
+        self._telemetry.outcome("forget", outcome, seconds=time.monotonic() - begun)
         self._copies_outstanding()
         swept = erasure.sweep(self._ledger)
         note(self._session, now=self._clock())
         if swept:
             return outcome
         return replace(
-            outcome, pending=True, reason="erased; another connection keeps the log from being emptied yet"
+            outcome,
+            pending=True,
+            reason="erased; a later call empties the log, which another connection reads yet, or the cold store",
         )
 
     def _copies_outstanding(self) -> None:
@@ -253,6 +281,7 @@ class Transcript:
         """Lift the hold and make every outstanding copy now; what the store refuses stays pending and is told by
         `ratios`."""
         self._copier.settle()
+        self._measure()
         note(self._session, now=self._clock())
 
     def ratios(self) -> Ratios:
@@ -267,6 +296,8 @@ class Transcript:
         Compactions run one by themselves every `Settings.audit_every`; `status` tells how the last one went.
         """
         passed = audit(self._session, now=self._clock())
+        if passed is not None:
+            self._telemetry.audited(passed=passed)
         note(self._session, now=self._clock())
         return passed
 
@@ -442,9 +473,11 @@ class Transcript:
         ]
 
     def evict(self, token: str) -> Outcome:
-        """Ask that an original be removed from the cold store. Refused where an assertion would come loose
-        (ANC-1)."""
-        outcome = eviction.evict(self._session, token)
+        """Ask that an original be removed from the cold store. Refused where an assertion would come loose (ANC-1),
+        and before the horizon (PTR-2)."""
+        begun = time.monotonic()
+        outcome = eviction.evict(self._session, token, now=self._uptime(), horizon=self._settings.horizon)
+        self._telemetry.outcome("evict", outcome, seconds=time.monotonic() - begun)
         note(self._session, now=self._clock())
         return outcome
 
@@ -456,7 +489,7 @@ class Transcript:
         used = {epoch: age - (now[1] - at) for epoch, (boot, at) in self._used.items() if boot == now[0]}
         known = {one.token: one for one in eviction.candidates(self._session, used)}
         outcomes = [
-            eviction.expire(self._session, known[token], age=age, horizon=self._settings.horizon)
+            eviction.evict(self._session, token, now=now, horizon=self._settings.horizon, holding=Holding.EXPIRED)
             for token in policy(list(known.values()), age)
             if token in known
         ]
@@ -502,4 +535,5 @@ class Transcript:
 
     def files(self) -> list[Path]:
         """Every file that holds state of the store or lies beside it."""
-        return self._ledger.files()
+        outer = self._ledger.outer
+        return [*self._ledger.files(), *(() if outer is None else outer.files())]

@@ -1,6 +1,6 @@
 """Values at the edges of the compactor: what a summariser is handed and answers, settings, status."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -26,6 +26,8 @@ class Copies(StrEnum):
     """A summary commits when the copies have landed."""
     AFTER_COMMIT = "after-commit"
     """A summary commits as `pending`; a thread copies, and the sources are held until it has (PTR-5)."""
+    HELD = "held"
+    """As before, and no copy is made until the hold is lifted: the cold store is being seen to."""
 
 
 def four_characters(text: str) -> int:
@@ -53,8 +55,8 @@ class Reply:
     """Why the model stopped: `stop`, `end_turn`; `length`, `max_tokens`; `refusal`, `content_filter`; …"""
 
 
-Summarise: TypeAlias = Callable[[Request], Reply]
-"""Any exception that it raises means: the model call failed (OUT-1)."""
+Summarise: TypeAlias = Callable[[Request], Reply | Awaitable[Reply]]
+"""A function or a coroutine function. Any exception that it raises means: the model call failed (OUT-1)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +74,8 @@ class Settings:
     audit_every: int = 50
     """Compactions from one audit to the next; at most 500 (RET-2)."""
     horizon: float | None = None
-    """Seconds for which originals may be asked for after they left the window; none: until the session's end. No
-    policy has one removed before (PTR-2, EVI-3)."""
+    """Seconds for which originals may be asked for after they left the window; none: until the session's end. None is
+    removed before, whoever asks, save by `forget` (PTR-2, IDX-1, EVI-3)."""
     lifetime: float | None = None
     """Seconds after which originals are proposed for removal; the gate and the horizon decide (ANC-2)."""
     copies: Copies = Copies.BEFORE_COMMIT
@@ -94,6 +96,14 @@ class Settings:
             raise ValueError(f"horizon is {self.horizon}; give 0 or more seconds, or None for the session's end")
         if self.lifetime is not None and self.lifetime < 0:
             raise ValueError(f"lifetime is {self.lifetime}; give 0 or more seconds, or None for no lifetime")
+
+    @property
+    def kept_for(self) -> float | None:
+        """Seconds for which originals are kept in any case: the lifetime, and never less than the horizon. None: as
+        long as the session lives."""
+        if self.lifetime is None or self.horizon is None:
+            return None
+        return max(self.lifetime, self.horizon)
 
     @property
     def high_water(self) -> int | None:
@@ -158,7 +168,7 @@ class Ratios:
     pending: int
     """Of these, with an original whose copy is outstanding."""
     unresolvable: int
-    """Of these, with an original that cannot be had though nothing let it go: above 0 is a breach."""
+    """Of these, with a source whose copy neither landed nor will: above 0 is a breach."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ from compactors.dodges import (
     StopsWithAnyExcuse,
     TruncatesWithoutAWord,
 )
+from compactors.driven import DRIVEN_HONEST, DRIVEN_RIGHT, DRIVEN_WRONG
 from compactors.event_log import (
     CoversMoreThanItReplaces,
     EventLog,
@@ -101,15 +102,16 @@ from compactors.slot_cache import (
     TombstonesWhatWasLeftOut,
 )
 
-from anchorhold.check import judge, mechanisms_of
+from anchorhold.check import mechanisms_of
 from anchorhold.checkers import CHECKERS
+from anchorhold.judging import judge
 from anchorhold.load import load
 from anchorhold.planting import Planter
 from anchorhold.run import means_of, play
 from anchorhold.scenarios import ASKED_FOR, Effort, Plan, Scenario, scenarios
 from anchorhold.verdict import Failure, History, Verdict, decide
 
-RIGHT: tuple[type[Any], ...] = (PlainList, EventLog, FileArchive, SlotCache)
+RIGHT: tuple[type[Any], ...] = (PlainList, EventLog, FileArchive, SlotCache, *DRIVEN_RIGHT)
 
 HONEST: tuple[type[Any], ...] = (
     PendingOnceAndDeclared,
@@ -123,6 +125,7 @@ HONEST: tuple[type[Any], ...] = (
     *structures.HONEST,
     *indexes.HONEST,
     *sketches.HONEST,
+    *DRIVEN_HONEST,
 )
 """Of a shape that wrong ones have as well: blamed for nothing."""
 
@@ -226,7 +229,11 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     *structures.WRONG,
     *indexes.WRONG,
     *sketches.WRONG,
+    *DRIVEN_WRONG,
 )
+
+LONG = frozenset({"RET-2"})
+"""Rules whose scenario is too long for a quick check."""
 
 BROKEN = re.compile(r"[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b")
 """How the recorder writes an exception that is not the protocol's."""
@@ -247,13 +254,14 @@ def histories(
     seed: int = 0,
     first: Callable[[Scenario], bool] = lambda scenario: True,
     only: Callable[[Scenario], bool] = lambda scenario: True,
+    effort: Effort = Effort.QUICK,
 ) -> Iterator[History]:
-    """Every history of a quick check, those of scenarios for which `first` says so before the others."""
+    """Every history of a check, those of scenarios for which `first` says so before the others."""
     with load(f"{kind.__module__}:{kind.__name__}") as loaded:
         description = loaded.describe()
         every = list(
             scenarios(
-                effort=Effort.QUICK,
+                effort=effort,
                 seed=seed,
                 means=means_of(description),
                 points=description.crash_points,
@@ -278,7 +286,8 @@ def histories(
 def caught(kind: type[Any], rule: str, *, seed: int = 0) -> Failure | None:
     """The first failure of one rule, of those that a quick check comes upon."""
     checker = next(checker for checker in CHECKERS if checker.rule == rule)
-    for history in histories(kind, seed=seed, first=lambda scenario: rule in scenario.aims):
+    effort = Effort.STANDARD if rule in LONG else Effort.QUICK
+    for history in histories(kind, seed=seed, first=lambda scenario: rule in scenario.aims, effort=effort):
         for judgement in judge([checker], history):
             if judgement.failures:
                 return judgement.failures[0]

@@ -7,6 +7,11 @@ from pathlib import Path
 import pytest
 from uv import find_uv_bin
 
+from anchorhold.check import check
+from anchorhold.checkers import CHECKERS
+from anchorhold.load import load
+from anchorhold.scenarios import Effort
+
 FINDINGS = Path(__file__).parents[2] / "conformance" / "findings"
 SCRIPTS = sorted(FINDINGS.glob("*.py"))
 
@@ -51,3 +56,14 @@ def test_a_finding_shows(script: Path) -> None:
     assert "Traceback" not in done.stderr, done.stderr
     assert all(word in done.stdout for word in ("Did: ", "Expected: ", "Got")), done.stdout
     assert done.returncode == 1, done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["agent-framework-core", "deepagents"])
+def test_every_rule_that_a_check_reports_as_broken_has_a_finding(name: str, tmp_path: Path) -> None:
+    with load(name) as loaded:
+        result = check(loaded, checkers=CHECKERS, histories=tmp_path, effort=Effort.QUICK).result
+    shown = {script.stem.removeprefix(f"{name}-").upper() for script in SCRIPTS if script.stem.startswith(f"{name}-")}
+
+    blamed = {failure.rule: failure.sentence for failure in result.failures if failure.rule not in shown}
+    assert blamed == {}

@@ -32,7 +32,8 @@ except for the trigger: 20 messages in place of 170,000 tokens.
 - Live: the messages that a model receives from an agent with the same middleware, its trigger off, over a copy of
   the thread. Neither the thread nor the files change.
 - Pointers: the path in the summary, with the turns before the event's `cutoff_index`. Later summaries name the same
-  file, to which their messages were appended.
+  file, to which their messages were appended. Attachments are saved in files of their own, which the history refers
+  to by path: these paths are pointers too, and a turn that is nothing but an attachment is behind one of them.
 - Get: `backend.read`, 2,000 lines at a time. The file holds messages as XML; its escapes are undone. Summarisation
   never removes a file, so a path with no file was never given out: `foreign`.
 - Search: `backend.grep` under `/conversation_history`, a line at a time and as it stands in the file.
@@ -103,6 +104,9 @@ TRIGGER = 20
 
 EVENT = "_summarization_event"
 HISTORY = "/conversation_history"
+MEDIA_FOLDER = f"{HISTORY}/media/"
+MEDIA = re.compile(rf'url="({MEDIA_FOLDER}[^"]+)"')
+"""A reference to an attachment, as it stands in the saved history."""
 
 FINISH = {"stop": "stop", "length": "length", "refusal": "content_filter"}
 """The suite's words for how a reply ended, in those of model providers."""
@@ -210,12 +214,23 @@ class Adapter:
         event = state.get(EVENT)
         if event is None or event["file_path"] is None:
             return []
-        covers = self._covered(state["messages"][: event["cutoff_index"]])
-        return [Pointer(summary=summary_id(event), token=event["file_path"], covers=covers, key=event["file_path"])]
+        spoken = [m for m in state["messages"][: event["cutoff_index"]] if content_of(m)[0] or called(m)]
+        path = event["file_path"]
+        saved = self._backend.read(path).file_data or {}
+        media = dict.fromkeys(MEDIA.findall(unescape(saved.get("content", ""))))
+        return [
+            Pointer(summary=summary_id(event), token=path, covers=self._covered(spoken), key=path),
+            *(Pointer(summary=summary_id(event), token=reference, key=reference) for reference in media),
+        ]
 
     def get(self, token: str) -> Answer:
         """Read the file. A token may end in `#` and the number of the line to begin at: a continuation."""
         path, _, start = token.partition("#")
+        if path.startswith(MEDIA_FOLDER):
+            (saved,) = self._backend.download_files([path])
+            if saved.content is None:
+                return Answer(kind=AnswerKind.FOREIGN, reason=saved.error)
+            return Answer(kind=AnswerKind.FOUND, data=saved.content, carrier=path, evidence=True)
         result = self._backend.read(path, offset=int(start or 0))
         if result.error is not None:
             missing = "not found" in result.error
@@ -257,6 +272,9 @@ class Adapter:
         path = self._directory / "files" / token.partition("#")[0].lstrip("/")
         if not path.is_file():
             return False
+        if MEDIA_FOLDER in token:
+            path.write_bytes(bytes(byte ^ 1 for byte in path.read_bytes()))
+            return True
         text = path.read_text(encoding="utf-8")
         damaged = re.sub(r"(?<=>)[^<]+(?=<)", lambda m: flip(m[0]), text)
         path.write_text(damaged, encoding="utf-8")
@@ -343,10 +361,11 @@ def message_of(turn: Turn) -> AnyMessage:
     if turn.data is not None and (broken := broken_text(turn.data)) is not None:
         content = broken
     elif turn.data is not None:
+        # As an image, which a model without a profile is taken to accept; of any other kind it is sent a notice.
         block = {
-            "type": "file",
+            "type": "image",
             "base64": base64.b64encode(turn.data).decode("ascii"),
-            "mime_type": "application/octet-stream",
+            "mime_type": "image/png",
         }
         content = [*([{"type": "text", "text": turn.text}] if turn.text else []), block]
     if turn.speaker == "assistant":

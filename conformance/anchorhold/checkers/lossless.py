@@ -155,7 +155,10 @@ def _let_go(reading: Reading, tally: Tally, stretch: Stretch, accepted: _Accepte
     for assertion in reading.assertions:
         if assertion.at > stretch.before.end or not reading.belongs(assertion.turn, stretch.after.session):
             continue
-        if reading.excused(stretch.after, assertion.turn):
+        pointers = (*(stretch.before.pointers or ()), *(stretch.after.pointers or ()))
+        mine = {pointer.token for pointer in covering(reading, pointers, assertion.turn)}
+        if assertion.turn in stretch.after.withdrawn or mine & stretch.after.damaged:
+            # Lost by what the suite did itself, and not by what was let go.
             continue
         was, now = hold(reading, stretch.before, assertion), hold(reading, stretch.after, assertion)
         if was in HELD and now is Hold.LOOSE:

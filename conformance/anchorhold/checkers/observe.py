@@ -4,6 +4,7 @@ It judges nothing.
 """
 
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -321,7 +322,8 @@ def _raw(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str
             found.add(twins[0])
         else:
             loose.append(flat)
-    found.update(i for i, s in said.items() if any(holds(flat, s.forms) and called(flat, i) for flat in loose))
+    if loose:
+        found.update(i for i, s in said.items() if any(holds(flat, s.forms) and called(flat, i) for flat in loose))
     return frozenset(found)
 
 
@@ -429,16 +431,20 @@ def _observations(
     waited, held = 0.0, False
 
     replies = _replies(done, said)
+    coming = deque(sorted(said.items(), key=lambda pair: pair[1].at))
+    known: dict[str, Said] = {}
+    """What had been said when a look ended, in order; it grows from look to look."""
 
     def flush() -> Iterator[Observation]:
         nonlocal raw
         if look.start is None:
             return
         if look.live is not None:
-            look.live = tuple(
-                _summary(item, said, aliases, [t for at, t in replies if at < look.end]) for item in look.live
-            )
-            raw = _raw(look.live, {i: s for i, s in said.items() if s.at < look.end}, aliases)
+            written = [text for at, text in replies if at < look.end]
+            look.live = tuple(_summary(item, said, aliases, written) for item in look.live)
+            while coming and coming[0][1].at < look.end:
+                known.update([coming.popleft()])
+            raw = _raw(look.live, known, aliases)
         handed = frozenset(a.continuation for a in look.every if a.continuation is not None) - look.carried
         answers = {token: joined(look.answers[token], look.answers, look.errors) for token in look.answers}
         session = lanes.of(look.start)

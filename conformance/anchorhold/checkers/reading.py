@@ -365,7 +365,9 @@ class Reading:
 
     def quote(self, turn: str, *, first: bool = False) -> str:
         """A turn in a sentence of a report; `first` where the sentence begins with it."""
-        return f"{'Turn' if first else 'turn'} {turn} (“{shorten(words(self.said[turn].turn))}”)"
+        said = self.said[turn].turn
+        what = f"“{shorten(words(said))}”" if said.data is None else f"{len(said.data)} bytes"
+        return f"{'Turn' if first else 'turn'} {turn} ({what})"
 
     @property
     def lanes(self) -> tuple[tuple[Stretch, ...], ...]:

@@ -185,9 +185,7 @@ def pro_3(reading: Reading, tally: Tally) -> None:
                 tally.trigger()
                 cut = None
                 continue
-            outcome = compact.outcome()
-            nothing = outcome is not None and outcome.kind is OutcomeKind.NOTHING and excuse(compact) is not None
-            if limit is None or nothing or held_up(reading, stretch, compact) is not None:
+            if limit is None or held_up(reading, stretch, compact) is not None:
                 continue
             tally.trigger()
             tally.fail(

@@ -154,6 +154,9 @@ def str_3(reading: Reading, tally: Tally) -> None:
                 continue
             among = covers if covers is not None else reading.contained(content(answer))
             for turn in among:
+                # Text that stands for several turns has no place for bytes: whether they can be had is PTR-1's.
+                if len(among) > 1 and reading.said[turn].turn.data is not None and answer.data is None:
+                    continue
                 _compare(reading, tally, observation, turn, answer, f"by pointer {token}")
 
 

@@ -3,6 +3,7 @@
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -63,6 +64,9 @@ def check(
     level: Annotated[
         int | None, typer.Option(metavar="N", min=1, max=5, help="Exit with 3 unless this level is reached.")
     ] = None,
+    workers: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Play in so many processes at once; what is found is the same.")
+    ] = 1,
     timeout: Annotated[
         float | None,
         typer.Option(metavar="S", min=0.1, help="Seconds that one operation of the compactor may take."),
@@ -94,6 +98,8 @@ def check(
                         rules=wanted,
                         named=scenario or None,
                         progress=progress,
+                        again=partial(load, compactor, limits=_limits(timeout)),
+                        workers=workers,
                     )
             finally:
                 stderr = loaded.stderr

@@ -4,7 +4,21 @@ spans that nothing can be read from."""
 import random
 
 from anchorhold.scenarios.plan import Plan, Scenario
-from anchorhold.workload import AnyStep, Append, Ask, Compact, DropFact, Evict, Expire, Probe, Reopen, Summariser
+from anchorhold.workload import (
+    AnyStep,
+    Append,
+    Ask,
+    Compact,
+    DropFact,
+    Evict,
+    Expire,
+    Meanwhile,
+    Probe,
+    Reopen,
+    Summariser,
+    Task,
+    Workers,
+)
 from anchorhold_spec.vocabulary import Fact
 
 EVICT = frozenset({"evict"})
@@ -63,6 +77,36 @@ def _twins(plan: Plan) -> tuple[AnyStep, ...]:
         Evict(turn=fourth.turn.id),
         Evict(turn=third.turn.id),
         *asks(fact, other),
+    )
+
+
+def _twins_at_once(plan: Plan) -> tuple[AnyStep, ...]:
+    """Two reapers go for the two carriers of one statement, one access to a store at a time, in several orders."""
+    steps: list[AnyStep] = []
+    for ahead in range(4):
+        (fact,) = plan.facts(1)
+        pair = tuple(plan.planter.utter(f"{word} {fact.text}", fact) for word in ("Noted.", "To repeat."))
+        tasks = tuple(
+            Task(worker=name, op="evict", turn=append.turn.id)
+            for name, append in zip(("one", "other"), pair, strict=True)
+        )
+        schedule = ("one",) * ahead + ("other", "one") * (ahead + 1)
+        steps.extend((*pair, *plan.compacted("drop"), Workers(tasks=tasks, schedule=schedule), *asks(fact)))
+    return (*steps, Probe())
+
+
+def _evicted_meanwhile(plan: Plan) -> tuple[AnyStep, ...]:
+    """Originals go because a summary carries what they say, while the summary after it is being written without."""
+    facts = plan.facts(3)
+    bare = _bare(plan, *facts)
+    return (
+        *bare,
+        *plan.compacted("faithful"),
+        Summariser(mode="drop"),
+        plan.fill(),
+        Meanwhile(steps=tuple(Evict(turn=append.turn.id) for append in bare)),
+        Compact(),
+        *asks(*facts),
     )
 
 

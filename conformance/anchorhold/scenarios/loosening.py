@@ -9,6 +9,7 @@ from anchorhold.workload import AnyStep, Append, Ask, Compact, DropFact, Evict, 
 from anchorhold_spec.vocabulary import Fact
 
 EVICT = frozenset({"evict"})
+HOUR = 3600.0
 A_YEAR = 365.0 * 24 * 3600
 
 
@@ -61,21 +62,27 @@ def _two_carriers(plan: Plan) -> tuple[AnyStep, ...]:
 
 
 def _incident(plan: Plan) -> tuple[AnyStep, ...]:
-    """A name is paraphrased in the first generation and gone in the second; a sibling's name stays in sight.
+    """The incident that S0 reports, by its hours; a sibling's name stays in sight all the while.
 
-    In between, a policy that goes by age wants the original gone. Whoever asks for the name afterwards must get it,
-    or be told that it cannot be had: never the sibling's.
+    Hour 5: a service is named. Hour 8: the summary paraphrases the name. Hour 12: a lifetime that goes by the clock
+    wants the original gone. Hour 20: the summary of the summary has lost even the paraphrase. Hour 31: whoever asks
+    must get the name, or be told that it cannot be had; never the sibling's.
     """
     service = plan.planter.fact("identifier", attribute="affected service")
     sibling = plan.planter.sibling(service)
     told: Append = plan.planter.say(service, speaker="tool")
     return (
+        Expire(seconds=5 * HOUR),
         told,
+        Expire(seconds=3 * HOUR),
         *plan.compacted("paraphrase", *plan.facts(1)),
+        Expire(seconds=4 * HOUR),
         Evict(turn=told.turn.id),
+        Expire(seconds=8 * HOUR),
         *plan.compacted("drop", *plan.facts(1)),
         plan.planter.say(sibling, speaker="user"),
         *_asks(service, sibling),
+        Expire(seconds=11 * HOUR),
         *plan.compacted("drop"),
         *_asks(service, sibling),
     )

@@ -92,6 +92,11 @@ class Scenario:
     settings: Settings = ASKED_FOR
     """What its session is opened with."""
 
+    explicit: bool = False
+    """Nothing is looked at but by its own steps: for what is too long to look around all the time."""
+
     def workload(self, plan: Plan) -> Workload:
         """Write the workload."""
-        return Workload(name=self.name, aims=self.aims, settings=self.settings, steps=self.build(plan))
+        return Workload(
+            name=self.name, aims=self.aims, settings=self.settings, steps=self.build(plan), explicit=self.explicit
+        )

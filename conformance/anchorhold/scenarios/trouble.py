@@ -206,6 +206,7 @@ def _degraded(plan: Plan) -> tuple[AnyStep, ...]:
         Corrupt(turn=said[0].turn.id),
         *_asks(*facts),
         Evict(turn=said[1].turn.id),
+        *_asks(*facts),
         *plan.compacted("drop", *plan.facts(1)),
         *_asks(*facts),
         Reopen(),
@@ -222,7 +223,7 @@ def _audited(plan: Plan) -> tuple[AnyStep, ...]:
     for _ in range(PERIODS):
         steps.extend(plan.planter.say(size=1) for _ in range(3))
         steps.append(Compact())
-    return (*steps, Probe())
+    return (*steps, Probe(only=("audits", "status", "live")))
 
 
 def _turns_of_workers(plan: Plan) -> tuple[AnyStep, ...]:
@@ -278,6 +279,11 @@ TROUBLE = (
 )
 
 AUDITED = Scenario(
-    name="many-compactions", aims=("RET-2",), build=_audited, needs=frozenset({"audits"}), settings=TINY
+    name="many-compactions",
+    aims=("RET-2",),
+    build=_audited,
+    needs=frozenset({"audits"}),
+    settings=TINY,
+    explicit=True,
 )
 """Long; not among the scenarios of a quick check."""

@@ -69,6 +69,10 @@ class DirectoryStore:
         except OSError as error:
             raise self._failed(error) from error
 
+    def files(self) -> list[Path]:
+        """Every file in the directory."""
+        return sorted(path for path in self._root.rglob("*") if path.is_file())
+
     def _path(self, key: str) -> Path:
         return self._root / key
 

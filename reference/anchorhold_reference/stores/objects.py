@@ -1,5 +1,6 @@
 """A cold store in an object store: S3, Google Cloud Storage, Azure, or in memory for tests (extra `objects`)."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import obstore
@@ -61,6 +62,10 @@ class ObjectStore:
             return
         except (BaseError, OSError) as error:
             raise self._failed(error) from error
+
+    def files(self) -> list[Path]:
+        """None that can be seen from here."""
+        return []
 
     def _failed(self, error: BaseException) -> StoreError:
         return StoreError(f"{self._where}: {_first_line(error)} (OUT-3); see to the store and try again")

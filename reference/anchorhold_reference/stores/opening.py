@@ -1,35 +1,61 @@
 """Which ledger and which cold store a path or URL means."""
 
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
+from anchorhold_reference import cold
 from anchorhold_reference.errors import MissingExtraError
 from anchorhold_reference.ledger import Ledger
 from anchorhold_reference.stores.directory import DirectoryStore
 from anchorhold_reference.stores.outer import ColdStore
-from anchorhold_reference.stores.sqlite import SqliteLedger
+from anchorhold_reference.stores.sqlite import SqliteFile, SqliteLedger
 
 
-def open_ledger(where: str | Path, *, scope: str) -> Ledger:
+class OpenLedger(Protocol):
+    """Opens a ledger: what `open_ledger` does, for who wants to have it opened otherwise."""
+
+    def __call__(
+        self, where: str | Path | SqliteFile, *, scope: str, cold_store: str | Path | ColdStore | None = None
+    ) -> Ledger:
+        """See `open_ledger`."""
+
+
+def open_ledger(
+    where: str | Path | SqliteFile, *, scope: str, cold_store: str | Path | ColdStore | None = None
+) -> Ledger:
     """Open the ledger at a path, `sqlite:///path` or `postgresql://user@host/database?schema=name`.
 
-    `scope` names what will be written, as in `PostgresLedger`. Raises `ForeignStoreError` where something else is
-    there, `MissingExtraError` where the driver is not installed, `ValueError` for a URL that means none of them.
+    `scope` names what will be written, as in `PostgresLedger`; `cold_store` is as in `open_cold_store`. Raises
+    `ForeignStoreError` where something else is there, `MissingExtraError` where the driver is not installed,
+    `ValueError` for a URL that means none of them.
     """
+    ledger = _ledger(where, scope, open_cold_store(cold_store))
+    try:
+        cold.attach(ledger)
+    except BaseException:
+        ledger.close()
+        raise
+    return ledger
+
+
+def _ledger(where: str | Path | SqliteFile, scope: str, outer: ColdStore | None) -> Ledger:
+    if isinstance(where, SqliteFile):
+        return SqliteLedger(where.path, outer=outer, connect=where.connect)
     if isinstance(where, Path):
-        return SqliteLedger(where)
+        return SqliteLedger(where, outer=outer)
     scheme = urlsplit(where).scheme if "://" in where else ""
     if scheme in {"postgresql", "postgres"}:
         try:
             from anchorhold_reference.stores.postgres import PostgresLedger
         except ImportError as error:
             raise MissingExtraError("a ledger in PostgreSQL", extra="postgres") from error
-        return PostgresLedger(where, scope=scope)
+        return PostgresLedger(where, scope=scope, outer=outer)
     if scheme == "sqlite":
-        return SqliteLedger(Path(unquote(urlsplit(where).path)))
+        return SqliteLedger(Path(unquote(urlsplit(where).path)), outer=outer)
     if scheme:
         raise ValueError(f"no ledger has a URL of {scheme}://; give a path, sqlite:// or postgresql://")
-    return SqliteLedger(Path(where))
+    return SqliteLedger(Path(where), outer=outer)
 
 
 def open_cold_store(where: str | Path | ColdStore | None) -> ColdStore | None:

@@ -5,6 +5,8 @@ counts only after it was read back and the ledger says so; so an entry that was 
 whose place is known to the ledger can be made again.
 """
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 
@@ -23,6 +25,10 @@ class ColdStore(Protocol):
 
     def read(self, key: str) -> bytes | None:
         """The bytes under a key; none where nothing is there."""
+        ...
+
+    def files(self) -> Sequence[Path]:
+        """Every file that holds entries, as far as it can be seen from here."""
         ...
 
     def remove(self, key: str) -> None:

@@ -23,6 +23,7 @@ from psycopg.pq import TransactionStatus
 from anchorhold_reference.errors import ClosedError, ForeignStoreError, LedgerError
 from anchorhold_reference.ledger import Dialect, Row
 from anchorhold_reference.schema import LAYOUT, POSTGRES, TABLES
+from anchorhold_reference.stores.outer import ColdStore
 
 DIALECT = Dialect(name="postgresql", levelled="lower(encode({}, 'escape'))")
 SCHEMA = "anchorhold"
@@ -35,7 +36,7 @@ class PostgresLedger:
 
     dialect = DIALECT
 
-    def __init__(self, url: str, *, scope: str, wait: float = 30.0) -> None:
+    def __init__(self, url: str, *, scope: str, outer: ColdStore | None = None, wait: float = 30.0) -> None:
         """Connect, and make the tables where there are none.
 
         `scope` names what this opening writes: two of the same scope write one after the other. `wait` is how many
@@ -43,6 +44,7 @@ class PostgresLedger:
         the server does not wait for stable storage; `LedgerError` where it cannot be reached.
         """
         self.where, conninfo, self.schema = _parts(url)
+        self.outer = outer
         self.issuer = secrets.token_bytes(8)
         self._lock = threading.RLock()
         self._begin = f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({self._key(scope)})"

@@ -6,13 +6,15 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from anchorhold_reference.errors import ClosedError, ForeignStoreError, LedgerError
 from anchorhold_reference.ledger import Dialect, Row
 from anchorhold_reference.openings import Openings
 from anchorhold_reference.schema import APPLICATION_ID, LAYOUT, SQLITE, TABLES, statements
+from anchorhold_reference.stores.outer import ColdStore
 
 DIALECT = Dialect(name="sqlite", levelled="lower(CAST({} AS TEXT))")
 
@@ -48,17 +50,28 @@ def connect(path: Path, wait: float) -> Connection:
     return sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqliteFile:
+    """A SQLite file with a driver other than Python's own; see `faults.power`."""
+
+    path: Path
+    connect: Connect
+
+
 class SqliteLedger:
     """See `ledger.Ledger`. Any number of processes on one machine may open the same file."""
 
     dialect = DIALECT
 
-    def __init__(self, path: Path, *, wait: float = 30.0, connect: Connect = connect) -> None:
+    def __init__(
+        self, path: Path, *, outer: ColdStore | None = None, wait: float = 30.0, connect: Connect = connect
+    ) -> None:
         """Open or make the database; `wait` is how many seconds to wait for another process's transaction.
 
         Raises `ForeignStoreError` where the file is something else.
         """
         self.path = path
+        self.outer = outer
         self.issuer = secrets.token_bytes(8)
         self._openings = Openings(path)
         self._lock = threading.RLock()
@@ -73,11 +86,6 @@ class SqliteLedger:
         except BaseException:
             self.close()
             raise
-
-    @classmethod
-    def open(cls, path: Path) -> Self:
-        """Open or make the database with the defaults."""
-        return cls(path)
 
     def _prepare(self) -> None:
         try:

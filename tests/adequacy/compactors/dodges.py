@@ -17,7 +17,7 @@ from anchorhold_spec.vocabulary import (
     Pointer,
     Turn,
 )
-from compactors.common import KEEP, bare, committed, kept, limit, nothing, refused, size, statements, whole
+from compactors.common import KEEP, bare, committed, kept, limit, nothing, opaque, refused, size, statements, whole
 from compactors.event_log import Condensation, EventLog
 from compactors.file_archive import FileArchive
 from compactors.plain_list import ForgetsWhatTheSummaryLeftOut, Note, PlainList, words
@@ -274,7 +274,10 @@ class ArchivesWithoutAModel(EventLog):
 
 
 class PointsAtRanges(EventLog):
-    """Honest: one pointer for each summary, the range of the log that it stands for."""
+    """Honest: one pointer for each summary, the range of the log that it stands for. Bytes stay in the window."""
+
+    def choose(self, visible: list[tuple[str, Turn]]) -> list[tuple[str, Turn]]:
+        return [(name, turn) for name, turn in super().choose(visible) if not opaque(turn)]
 
     def pointers(self) -> list[Pointer]:
         last = self.condensation()

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from anchorhold.compactor import Settings, Summarise
-from anchorhold_spec.vocabulary import Answer, AnswerKind, Entry, Pointer, Turn
-from compactors.common import bare, whole
+from anchorhold_spec.vocabulary import Answer, AnswerKind, Entry, Item, Outcome, Pointer, Turn
+from compactors.common import bare, limit, size, whole
 from compactors.dodges import PointsAtRanges
 from compactors.event_log import EventLog
 from compactors.file_archive import PATH, FileArchive
@@ -149,8 +149,41 @@ class ClaimsOnceMoreEachTime(SlotCache):
         return super().manifest(carrier) * (summary.generation if summary else 1)
 
 
-HONEST: tuple[type[Any], ...] = ()
+class ArchivesBeforeItAsks(FileArchive):
+    """What is to be replaced is archived before the model is asked, and once more when it is asked again."""
+
+    def compact(self) -> Outcome:
+        turns = [self.text() if self.window.number else "", *self.window.turns]
+        old = self.choose(self.window.turns) if size(turns) > limit(self.settings) else []
+        self.put(old)
+        return super().compact()
+
+    def carry_out(self, old: list[Turn], text: str) -> None:
+        self.die("archive")
+        self.commit(old, text)
+        self.die("window")
+
+
+class ArchivesBeforeItAsksOnce(ArchivesBeforeItAsks):
+    """Honest: the same, and what is in the archive already is not added again."""
+
+    def put(self, old: list[Turn]) -> None:
+        there = {turn for turn, _ in self.sections()}
+        super().put([turn for turn in old if turn.id not in there])
+
+
+class ShowsNoArguments(PlainList):
+    """The window has what the turns say, and not with what they call their tools."""
+
+    def live(self) -> list[Item]:
+        said = {m.id: m.text for m in self.messages if isinstance(m, Turn) and m.calls}
+        return [replace(i, text=said[i.turn]) if i.turn in said else i for i in super().live()]
+
+
+HONEST: tuple[type[Any], ...] = (ArchivesBeforeItAsksOnce,)
 WRONG: tuple[tuple[type[Any], str], ...] = (
+    (ArchivesBeforeItAsks, "ANC-5"),
+    (ShowsNoArguments, "ANC-1"),
     (KeepsTheLatestEntries, "IDX-1"),
     (CountsItsReaders, "IDX-1"),
     (GivesNewKeysOnEveryPass, "IDX-3"),

@@ -114,6 +114,7 @@ class SlotCache:
         )
 
     def open(self, settings: Settings, summarise: Summarise) -> Settings:
+        settings = replace(settings, horizon=None, lifetime=None)
         self.settings, self.summarise = settings, summarise
         self.state = State()
         self.name = settings.session

@@ -1,0 +1,99 @@
+"""Faults of the database under the reference compactor: put in at the driver, where the compactor cannot see them."""
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anchorhold.compactor import StoreFault
+from anchorhold_reference.stores.sqlite import Connect, Connection, Cursor
+
+if TYPE_CHECKING:
+    from anchorhold_reference.faults.power import Disk
+
+POWER = find_spec("apsw") is not None
+"""Whether power can be lost here: with the extra `faults`."""
+
+
+def new_disk() -> "Disk":
+    """A disk that can lose power; only where `POWER`."""
+    from anchorhold_reference.faults.power import Disk
+
+    return Disk()
+
+
+_COLD = re.compile(r"\s*INSERT INTO cold\b", re.IGNORECASE)
+
+
+class Crash(BaseException):
+    """The process dies here. Not an `Exception`, so that nothing between here and the adapter can tidy up."""
+
+
+class Faults:
+    """What the next transaction that writes is to meet."""
+
+    def __init__(self) -> None:
+        self.armed: StoreFault | None = None
+
+    def arm(self, fault: StoreFault) -> None:
+        """Let the next transaction fail so."""
+        self.armed = fault
+
+    def disarm(self) -> None:
+        """Let it succeed."""
+        self.armed = None
+
+    def over(self, connect: Connect) -> Connect:
+        """How to open a file so that the faults happen to it."""
+
+        def open_(path: Path, wait: float) -> FaultyConnection:
+            return FaultyConnection(connect(path, wait), self)
+
+        return open_
+
+
+class FaultyConnection:
+    """A connection whose commits can be made to fail.
+
+    An `error` is one of the disk, at the commit. `silent` says that it committed, and did not. A `short` write of an
+    original stores a part of it; of anything else SQLite would not have a part: a transaction whose end is missing
+    from the log is not in the database at all, and so it is as if it had been silent.
+    """
+
+    def __init__(self, connection: Connection, faults: Faults) -> None:
+        self._connection = connection
+        self._faults = faults
+        self._shortened = False
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+        return self._connection.in_transaction
+
+    def execute(self, statement: str, parameters: Sequence[Any] = (), /) -> Cursor:
+        """Execute; what is armed happens to a write of an original, or to the commit."""
+        fault = self._faults.armed
+        if statement == "BEGIN IMMEDIATE":
+            self._shortened = False
+        if fault is StoreFault.SHORT and _COLD.match(statement):
+            self._shortened = True
+            parameters = [one[: len(one) // 2] if isinstance(one, bytes) else one for one in parameters]
+        if statement != "COMMIT" or fault is None or not self._connection.in_transaction:
+            return self._connection.execute(statement, parameters)
+        self._faults.disarm()
+        if fault is StoreFault.SHORT and self._shortened:
+            return self._connection.execute(statement)
+        done = self._connection.execute("ROLLBACK")
+        if fault is StoreFault.ERROR:
+            raise sqlite3.OperationalError("disk I/O error")
+        return done
+
+    def executemany(self, statement: str, rows: Sequence[Sequence[Any]], /) -> object:
+        """Execute once a row."""
+        return self._connection.executemany(statement, rows)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()

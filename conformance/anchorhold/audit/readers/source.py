@@ -1,0 +1,162 @@
+"""Files as lines and as JSON, without ever holding more than a record of them."""
+
+import gzip
+import json
+import lzma
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import ijson
+import msgspec
+
+from anchorhold.audit.model import Damage
+
+MOST_LINE = 64 << 20
+"""Bytes of one line that are kept: a longer one is reported and skipped."""
+WHOLE_JSON = 32 << 20
+"""JSON documents up to this many bytes are decoded at once; larger ones element by element."""
+HEAD = 1 << 16
+"""Bytes that are looked at to tell the format."""
+
+_decode = msgspec.json.Decoder().decode
+_PLAIN = json.JSONDecoder()
+_ESCAPED = re.compile(rb"\\u[dD][89a-fA-F]")
+_LONE = re.compile("[\ud800-\udfff]")
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """The bytes of a file, decompressed where it is `.xz` or `.gz`. Raises `OSError`."""
+    if path.suffix == ".xz":
+        return lzma.open(path, "rb")
+    if path.suffix == ".gz":
+        return gzip.open(path, "rb")  # type: ignore[return-value]  # a GzipFile reads as any file of bytes
+    return path.open("rb")
+
+
+def head(path: Path) -> bytes:
+    """The beginning of a file."""
+    with open_bytes(path) as file:
+        return file.read(HEAD)
+
+
+def lines(file: IO[bytes], report: Callable[[Damage], None]) -> Iterator[bytes]:
+    """The lines of a file, split at `\\n` alone: other separators occur inside JSON strings."""
+    number = 0
+    while line := file.readline(MOST_LINE):
+        if len(line) == MOST_LINE and not line.endswith(b"\n"):
+            report(Damage(kind="left-out", record=number, detail=f"a line of more than {MOST_LINE >> 20} MB"))
+            while line and not line.endswith(b"\n"):
+                line = file.readline(MOST_LINE)
+        else:
+            yield line
+        number += 1
+
+
+def records(file: IO[bytes], report: Callable[[Damage], None]) -> Iterator[tuple[int, Any]]:
+    """The JSON values of a file of JSON lines, numbered from 0; a line may hold several, or a torn one."""
+    number = 0
+    for line in lines(file, report):
+        if not line.strip():
+            continue
+        try:
+            value = _decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            for value in _mend(line, number, report):
+                yield number, value
+                number += 1
+            continue
+        yield number, value
+        number += 1
+
+
+def _mend(line: bytes, number: int, report: Callable[[Damage], None]) -> Iterator[Any]:
+    """What can be read of a line that is not one JSON value."""
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        report(Damage(kind="encoding", record=number, detail=f"not UTF-8 at byte {error.start}"))
+        text = line.decode("utf-8", "replace")
+    at, found = 0, 0
+    while True:
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if at >= len(text):
+            break
+        try:
+            value, at = _PLAIN.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            following = text.find('{"', at + 1)
+            report(
+                Damage(
+                    kind="torn", record=number + found, detail=f"{len(text) - at} characters that are no whole record"
+                )
+            )
+            # An append that was torn may be followed by a whole record on the same line.
+            while following >= 0:
+                try:
+                    value, end = _PLAIN.raw_decode(text, following)
+                except (ValueError, RecursionError):
+                    following = text.find('{"', following + 1)
+                    continue
+                if isinstance(value, dict) and end >= len(text.rstrip()):
+                    found += 1
+                    yield value
+                    break
+                following = text.find('{"', following + 1)
+            return
+        if found == 1:
+            report(Damage(kind="doubled", record=number + 1, detail="a second record on the same line"))
+        found += 1
+        if _ESCAPED.search(line):
+            value, changed = without_surrogates(value)
+            if changed:
+                report(Damage(kind="surrogate", record=number + found - 1, detail=f"{changed} lone surrogates"))
+        yield value
+
+
+def without_surrogates(value: Any) -> tuple[Any, int]:
+    """The value with each lone surrogate replaced by U+FFFD, and how many there were."""
+    if isinstance(value, str):
+        return _LONE.subn("\ufffd", value)
+    if isinstance(value, list):
+        pairs = [without_surrogates(item) for item in value]
+        return [item for item, _ in pairs], sum(count for _, count in pairs)
+    if isinstance(value, dict):
+        named = {key: without_surrogates(item) for key, item in value.items()}
+        return {key: item for key, (item, _) in named.items()}, sum(count for _, count in named.values())
+    return value, 0
+
+
+def document(path: Path, report: Callable[[Damage], None]) -> Any:
+    """A whole JSON document, or none where it is larger than `WHOLE_JSON` or torn."""
+    with open_bytes(path) as file:
+        data = file.read(WHOLE_JSON + 1)
+    if len(data) > WHOLE_JSON:
+        return None
+    try:
+        return _decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        value, changed = without_surrogates(json.loads(data.decode("utf-8", "replace")))
+    except (ValueError, RecursionError) as error:
+        report(Damage(kind="torn", record=0, detail=f"not a whole JSON document: {error}"))
+        return None
+    if changed:
+        report(Damage(kind="surrogate", record=0, detail=f"{changed} lone surrogates"))
+    return value
+
+
+def elements(path: Path, prefix: str, report: Callable[[Damage], None]) -> Iterator[Any]:
+    """The elements of an array inside a JSON document, one by one; what stands before a tear is still given."""
+    with open_bytes(path) as file:
+        try:
+            for value in ijson.items(file, prefix, use_float=True):
+                clean, changed = without_surrogates(value)
+                if changed:
+                    report(Damage(kind="surrogate", record=0, detail=f"{changed} lone surrogates"))
+                yield clean
+        except (ijson.JSONError, UnicodeDecodeError) as error:
+            report(Damage(kind="torn", record=0, detail=f"the document ends or breaks in the middle: {error}"))
