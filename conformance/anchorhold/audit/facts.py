@@ -70,7 +70,12 @@ def _facts(line: str) -> Iterator[tuple[str, str, str, bool]]:
     for mention in mentions(line):
         if not mention.part or mention.kind in {"path", "identifier", "entity"}:
             said = mention.said if mention.kind in SENTENCED or mention.kind == "slot" else ""
-            yield mention.kind, mention.literal, said, line[mention.end : mention.end + 3].lstrip('\\"').startswith(":")
+            yield (
+                mention.kind,
+                mention.literal,
+                said,
+                line[mention.end : mention.end + 3].lstrip('\\"').startswith(":"),
+            )
 
 
 def readable(text: str) -> bool:

@@ -4,7 +4,9 @@ import re
 import sys
 
 _FLAG = re.compile(r"--?[A-Za-z][\w-]*=?$")
-_PLACES = re.compile(r"(?:/(?:dev|proc|sys|tmp|bin|etc|usr(?:/local)?|opt|var|home)(?:/(?:null|stdin|stdout|stderr|bin|lib|tmp))?|~|/|\.{1,2})/?$")
+_PLACES = re.compile(
+    r"(?:/(?:dev|proc|sys|tmp|bin|etc|usr(?:/local)?|opt|var|home)(?:/(?:null|stdin|stdout|stderr|bin|lib|tmp))?|~|/|\.{1,2})/?$"
+)
 _CODE_NAME = re.compile(r"[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+$|[A-Z]{2,}[a-z]\w*$")
 _HEADS = frozenset(sys.stdlib_module_names) | frozenset(
     # Go, JavaScript, Rust, Java: the packages and globals that no file has to say.

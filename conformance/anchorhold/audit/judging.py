@@ -27,7 +27,13 @@ class Watch:
     """The turns after one compaction: what of the replaced ones the agent uses before it sees it again."""
 
     def __init__(
-        self, finding: Finding, compaction: Compaction, table: Table, replaced: list[Turn], view: View, fates: dict[int, Fate]
+        self,
+        finding: Finding,
+        compaction: Compaction,
+        table: Table,
+        replaced: list[Turn],
+        view: View,
+        fates: dict[int, Fate],
     ) -> None:
         """Start right after the compaction."""
         self.finding = finding
@@ -249,7 +255,11 @@ class SessionAudit:
             for piece in turn.pieces:
                 said.add(piece.text)
         view = View(context=context)
-        for text in (*self._standing, compaction.summary, *(p.text for t in kept for p in t.pieces if p.role is not Role.THINKING)):
+        for text in (
+            *self._standing,
+            compaction.summary,
+            *(p.text for t in kept for p in t.pieces if p.role is not Role.THINKING),
+        ):
             view.add(text)
         for text in (*self._standing, *(p.text for t in kept for p in t.pieces)):
             said.add(text)

@@ -72,7 +72,12 @@ class View:
         if not tail or self._begins(tail) or self._begins("/" + tail):
             return True
         directory, _, base = tail.rpartition("/")
-        return bool(directory) and "://" not in tail and self.has(base) and (self._begins(directory) or self._begins("/" + directory))
+        return (
+            bool(directory)
+            and "://" not in tail
+            and self.has(base)
+            and (self._begins(directory) or self._begins("/" + directory))
+        )
 
     def supports(self, literal: str, kind: str) -> bool:
         """Whether a summary's words are covered: derived, or put together from parts that are all said."""

@@ -37,19 +37,21 @@ FORMATS = (
     Format(name="codex", recognises=codex.recognises, read=codex.read),
     Format(name="claude-code", recognises=claude_code.recognises, read=claude_code.read),
     Format(name="pi", recognises=pi.recognises, read=pi.read),
-    Format(
-        name="gemini-cli", recognises=lambda h: _json(h, b'"sessionId"', b'"projectHash"'), read=documents.gemini
-    ),
+    Format(name="gemini-cli", recognises=lambda h: _json(h, b'"sessionId"', b'"projectHash"'), read=documents.gemini),
     Format(
         name="openhands",
-        recognises=lambda h: _json(h, b'"instance_id"', b'"history"') or _json(h, b'"source"', b'"action"', b'"args"'),
+        recognises=lambda h: (
+            _json(h, b'"instance_id"', b'"history"') or _json(h, b'"source"', b'"action"', b'"args"')
+        ),
         read=documents.openhands,
     ),
     Format(
         name="swe-agent",
-        recognises=lambda h: _json(h, b'"history"', b'"role"')
-        or _json(h, b'"trajectory"', b'"observation"')
-        or _json(h, b'"environment"', b'"trajectory"'),
+        recognises=lambda h: (
+            _json(h, b'"history"', b'"role"')
+            or _json(h, b'"trajectory"', b'"observation"')
+            or _json(h, b'"environment"', b'"trajectory"')
+        ),
         read=documents.swe_agent,
     ),
     Format(name="intercode", recognises=lambda h: _json(h, b'"turn_history"'), read=documents.intercode),

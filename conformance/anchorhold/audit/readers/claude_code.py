@@ -16,9 +16,7 @@ from anchorhold.audit.readers.source import open_bytes, records
 SILENT = frozenset({"summary", "progress", "file-history-snapshot", "queue-operation", "pr-link", "attachment",
                     "last-prompt", "custom-title", "agent-name", "ai-title", "permission-mode", "mode",
                     "worktree-state", "agent-color", "agent-setting", "tag", "task-summary"})  # fmt: skip
-_HEAD = re.compile(
-    r"\AThis session is being continued from a previous conversation.*?\n\n|\A<summary>\s*", re.DOTALL
-)
+_HEAD = re.compile(r"\AThis session is being continued from a previous conversation.*?\n\n|\A<summary>\s*", re.DOTALL)
 _POINTER = re.compile(r"read the full transcript at:?\s*(\S+\.jsonl)")
 _FOOT = re.compile(
     r"\n+(?:If you need specific details from before compaction|Please continue the conversation from where we left|"
@@ -119,7 +117,12 @@ def _compaction(
 
 
 def _turn(
-    session: str, number: int, record: dict[str, Any], message: dict[str, Any], tools: dict[str, str], time: str | None
+    session: str,
+    number: int,
+    record: dict[str, Any],
+    message: dict[str, Any],
+    tools: dict[str, str],
+    time: str | None,
 ) -> Turn:
     said = Role.USER if record["type"] == "user" else Role.ASSISTANT
     pieces: list[Piece] = []

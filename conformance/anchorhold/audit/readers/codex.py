@@ -64,9 +64,7 @@ def _compaction(session: str, number: int, payload: dict[str, Any], time: str | 
         for at, text in block_texts(payload.get("replacement_history"), "/payload/replacement_history"):
             if len(text) > len(summary):
                 summary, field = text, at
-    return Compaction(
-        session=session, record=number, summary_record=number, summary=summary, field=field, time=time
-    )
+    return Compaction(session=session, record=number, summary_record=number, summary=summary, field=field, time=time)
 
 
 def _item(
@@ -83,13 +81,16 @@ def _item(
     human = False
     if kind == "message":
         role = _ROLES.get(str(item.get("role")), Role.USER)
-        pieces = [Piece(role=role, text=t, field=at) for at, t in block_texts(item.get("content"), f"{pointer}/content")]
+        pieces = [
+            Piece(role=role, text=t, field=at) for at, t in block_texts(item.get("content"), f"{pointer}/content")
+        ]
         # The harness speaks as the user, too: in tags.
         human = role is Role.USER and any(not piece.text.lstrip().startswith("<") for piece in pieces)
     elif kind == "reasoning":
         for key in ("summary", "content"):
             pieces += [
-                Piece(role=Role.THINKING, text=t, field=at) for at, t in block_texts(item.get(key), f"{pointer}/{key}")
+                Piece(role=Role.THINKING, text=t, field=at)
+                for at, t in block_texts(item.get(key), f"{pointer}/{key}")
             ]
     elif kind in {"function_call", "custom_tool_call", "local_shell_call", "web_search_call"}:
         tools[call] = tool = str(item.get("name") or kind)

@@ -49,7 +49,9 @@ def chat_turn(session: str, number: int, message: Any, report: Report, *, at: st
     for key in ("thought", "reasoning_content"):
         if words(message.get(key)) and message[key] not in {p.text for p in pieces}:
             pieces.append(Piece(role=Role.THINKING, text=message[key], field=f"{at}/{key}"))
-    calls = message.get("tool_calls") or ([{"function": message["function_call"]}] if message.get("function_call") else [])
+    calls = message.get("tool_calls") or (
+        [{"function": message["function_call"]}] if message.get("function_call") else []
+    )
     for index, each in enumerate(calls if isinstance(calls, list) else []):
         function = each.get("function") if isinstance(each, dict) else None
         if isinstance(function, dict):
@@ -160,7 +162,9 @@ def openhands(path: Path, report: Report) -> Iterator[Event]:
     """Events of OpenHands: a list in a document, or an instance with its `history` on each line."""
     if _starts_with(path, b"["):
         whole = document(path, report)
-        yield from _openhands(path.stem, iter(whole) if isinstance(whole, list) else elements(path, "item", report), 0, report)
+        yield from _openhands(
+            path.stem, iter(whole) if isinstance(whole, list) else elements(path, "item", report), 0, report
+        )
         return
     with open_bytes(path) as file:
         for number, record in records(file, report):

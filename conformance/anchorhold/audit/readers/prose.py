@@ -85,7 +85,9 @@ def console(path: Path, report: Callable[[Damage], None]) -> Iterator[Event]:
             role = Role.CALL if _CALL.match(line) else Role.ASSISTANT
             yield from run.add(number, role, line[2:], fresh=True)
         elif mark:
-            yield from run.add(number, Role.RESULT, line.lstrip().removeprefix("⎿"), fresh=run.role is not Role.RESULT)
+            yield from run.add(
+                number, Role.RESULT, line.lstrip().removeprefix("⎿"), fresh=run.role is not Role.RESULT
+            )
         else:
             yield from run.add(number, run.role, line)
     yield from run.end()

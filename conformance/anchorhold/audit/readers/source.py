@@ -89,7 +89,9 @@ def _mend(line: bytes, number: int, report: Callable[[Damage], None]) -> Iterato
         except (ValueError, RecursionError):
             following = text.find('{"', at + 1)
             report(
-                Damage(kind="torn", record=number + found, detail=f"{len(text) - at} characters that are no whole record")
+                Damage(
+                    kind="torn", record=number + found, detail=f"{len(text) - at} characters that are no whole record"
+                )
             )
             # An append that was torn may be followed by a whole record on the same line.
             while following >= 0:
