@@ -30,5 +30,5 @@ print(
     "Did: said something that ends in half of a surrogate pair, as text that was cut does, and then something else."
 )
 print("Expected: the second call of the model has the first message as the first call had it, or an error is raised.")
-print(f"Got: {ascii(seen)}")
+print(f"Got: {seen!a}")
 sys.exit(1 if seen[0] != seen[1] else 0)

@@ -5,24 +5,26 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from anchorhold.audit.facts import readable, spoken
 from anchorhold.audit.finding import Example, Place
-from anchorhold.audit.general import code_name, known, placeholder
+from anchorhold.audit.general import code_name, known, placeholder, prose
 from anchorhold.audit.model import Compaction, Turn
 from anchorhold.audit.view import View
 from anchorhold_reference.extract import Mention, mentions
 
 _WORD = re.compile(r"[\w./@#-]*\w")
 _TURNED = re.compile(
-    r"(?:not|no|never|without|cannot|can't|don't|doesn't|didn't|isn't|aren't|wasn't|weren't|won't|shouldn't|mustn't"
-    r"|couldn't|wouldn't|hasn't|haven't|nor|neither|none|longer|do|does|did"
+    r"(?:not|no|never|without|cannot|can't|don't|doesn't|didn't|isn't|aren't|wasn't|weren't|won't|shouldn't"
+    r"|mustn't|couldn't|wouldn't|hasn't|haven't|nor|neither|none|longer|do|does|did"
     r"|most|least|more|less|fewer|than|up|to|at|under|over|above|below|within|exactly|minimum|maximum|max|min)",
     re.IGNORECASE,
 )
-_STANDING = re.compile(
-    r"\b(?:always|never|from now on|at all times|under no circumstances|don['’]t ever|do not ever|must not|must never|"
-    r"only ever|in future|going forward)\b",
+STANDING = re.compile(
+    r"\b(?:always|never|from now on|at all times|under no circumstances|don['’]t ever|do not ever|must not|"
+    r"must never|only ever|in future|going forward)\b",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[^\n.!?]+[.!?]*")
+_OPEN = ("<", "{", "~", "≈")
+"""What stands before placeholders and estimates."""
 _UNIT = re.compile(r"[A-Za-z%°$€£×]")
 FEWEST_WORDS = 4
 """Content words that a sentence needs to be recognised in another."""
@@ -31,6 +33,8 @@ FEWEST_WORDS = 4
 def verifiable(mention: Mention) -> bool:
     """Whether a mention can be checked against the turns: paths, identifiers, names of code, telling numbers."""
     if placeholder(mention.literal):
+        return False
+    if mention.kind == "path" and prose(mention.literal):
         return False
     if mention.kind in {"path", "identifier"}:
         return not known(mention.literal, mention.kind)
@@ -49,7 +53,11 @@ def unsupported(compaction: Compaction, said: View) -> Iterator[Example]:
         return
     seen: set[str] = set()
     for mention in mentions(text):
-        if mention.literal in seen or not verifiable(mention):
+        if (
+            mention.literal in seen
+            or not verifiable(mention)
+            or text[max(0, mention.start - 1) : mention.start] in _OPEN
+        ):
             continue
         seen.add(mention.literal)
         if not said.supports(mention.literal, mention.kind):
@@ -59,6 +67,12 @@ def unsupported(compaction: Compaction, said: View) -> Iterator[Example]:
                 literal=mention.literal,
                 summary=place(compaction.summary_record, compaction.field, text, mention.start, mention.end),
             )
+
+
+def _elided(text: str, mention: Mention) -> bool:
+    """Whether it is a placeholder, an estimate, or runs on into something left out."""
+    before, after = text[max(0, mention.start - 1) : mention.start], text[mention.end : mention.end + 3]
+    return before in _OPEN or after.startswith(("<", "{", "…", "...", "*"))
 
 
 def place(record: int, field: str, text: str, start: int, end: int) -> Place:
@@ -87,7 +101,7 @@ def flipped(compaction: Compaction, turns: Sequence[Turn]) -> Iterator[Example]:
                 said.setdefault(bones, (set(), turn.record, mention.said))[0].add(_way(mention))
     for bones, (ways, record, sentence) in said.items():
         claimed, mention = claims[bones]
-        if not (claimed & ways) and {w[0] for w in claimed} != {w[0] for w in ways} or _bounds(claimed, ways):
+        if (not (claimed & ways) and {w[0] for w in claimed} != {w[0] for w in ways}) or _bounds(claimed, ways):
             yield Example(
                 what="flipped",
                 kind=mention.kind,
@@ -135,7 +149,7 @@ def unprotected(compaction: Compaction, turns: Sequence[Turn], kept: Iterable[Tu
                 continue  # a pasted document is no rule
             for sentence in _SENTENCE.findall(piece.text):
                 flat = _flat(sentence)
-                if len(flat) > 12 and _STANDING.search(sentence) and flat not in sight and flat not in done:
+                if len(flat) > 12 and STANDING.search(sentence) and flat not in sight and flat not in done:
                     done.add(flat)
                     yield Example(
                         what="protected",

@@ -44,7 +44,7 @@ def shown_lines(piece: Piece) -> Iterator[str]:
             yield NUMBERED.sub("", text, count=1) if piece.role is Role.RESULT else text
 
 
-_CACHE_LINES = 200_000
+_CACHE_LINES = 60_000
 
 
 class Lines:
@@ -67,7 +67,7 @@ class Lines:
 def _facts(line: str) -> Iterator[tuple[str, str, str, bool]]:
     if not readable(line):
         return
-    for mention in mentions(line):
+    for mention in named(line):
         if not mention.part or mention.kind in {"path", "identifier", "entity"}:
             said = mention.said if mention.kind in SENTENCED or mention.kind == "slot" else ""
             yield (
@@ -76,6 +76,18 @@ def _facts(line: str) -> Iterator[tuple[str, str, str, bool]]:
                 said,
                 line[mention.end : mention.end + 3].lstrip('\\"').startswith(":"),
             )
+
+
+_HEADER = re.compile(r"(?<![\w-])[A-Z][a-z]+(?:-[A-Z][a-z]+)+(?![\w-])")
+
+
+def named(text: str) -> Iterator[Mention]:
+    """The mentions of a text, and names of fields as headers and trailers have them ("Signed-Off")."""
+    yield from mentions(text)
+    for match in _HEADER.finditer(text) if "-" in text else ():
+        yield Mention(
+            kind="identifier", literal=match.group(), start=match.start(), end=match.end(), said=match.group()
+        )
 
 
 def readable(text: str) -> bool:

@@ -79,4 +79,6 @@ class Finding:
     """Replaced turns that the harness showed again without recording it: the agent copied from them."""
     watched: int = 0
     """Turns after the compaction in which needs were looked for."""
+    summary_text: str = ""
+    """The summary's beginning, to be shown beside what it left out."""
     examples: list[Example] = field(default_factory=list)

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 
 from anchorhold.audit import claims
-from anchorhold.audit.facts import Fact, Lines, Table, readable, shown_lines
+from anchorhold.audit.facts import Fact, Lines, Table, named, readable, shown_lines
 from anchorhold.audit.finding import Example, Fate, Finding, Place
-from anchorhold.audit.general import code_name, known, placeholder
+from anchorhold.audit.general import code_name, known, placeholder, prose
 from anchorhold.audit.model import Compaction, Piece, Role, Turn
 from anchorhold.audit.view import View
 from anchorhold_reference.extract import mentions
@@ -17,9 +17,12 @@ MOST_WATCHED = 4 << 20
 """Characters after a compaction in which needs are looked for."""
 COPIED = 80
 """Characters that nobody repeats from memory: whoever does has the text in sight."""
+SHOWN_SUMMARY = 6_000
+"""Characters of a summary that reports show."""
 COMPLETE = 0.2
 """Share of the tokens that the harness counted which must be in the file for the summary to be judged by it."""
 INSTRUCTIONS = re.compile(r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|CONVENTIONS|\.cursorrules)(?:\.local)?(?:\.md)?$")
+_OFFERED = re.compile(r"[a-z]+(?:_[a-z]+)*")
 _STATED = re.compile(r"<system-reminder>.*(?:claudeMd|CLAUDE\.md|AGENTS\.md)", re.DOTALL)
 
 
@@ -45,7 +48,7 @@ class Watch:
         self._known_lines: dict[str, list[int]] = {}
         for index, turn in enumerate(replaced):
             for piece in turn.pieces:
-                if piece.role is not Role.THINKING:
+                if piece.role is not Role.THINKING and not piece.addresses:
                     for line in shown_lines(piece):
                         if len(line) >= 12:
                             self._known_lines.setdefault(line, []).append(index)
@@ -58,7 +61,7 @@ class Watch:
             return
         self.finding.watched += 1
         for piece in turn.pieces:
-            if piece.role is Role.CALL:
+            if piece.role is Role.CALL and not piece.addresses:
                 self._copies(piece)
             if piece.role is Role.ASSISTANT or (piece.role is Role.CALL and not piece.product):
                 self._needs(turn, piece)
@@ -75,11 +78,11 @@ class Watch:
     def _needs(self, turn: Turn, piece: Piece) -> None:
         if len(piece.text) > 100_000 or not readable(piece.text):
             return
-        for mention in mentions(piece.text):
+        for mention in named(piece.text):
             if mention.literal in self._settled or mention.kind not in {"path", "identifier", "entity"}:
                 continue
             fact = self._table.by_literal.get(mention.literal)
-            if fact is None or not needable(fact):
+            if fact is None or not needable(fact) or _chosen(piece, mention.literal):
                 continue
             self._settled.add(mention.literal)
             if self._view.derives(fact.literal, fact.kind):
@@ -103,13 +106,17 @@ class Watch:
         """Whether a replaced turn is copied so closely that the agent must have had it in sight."""
         if len(piece.text) < COPIED:
             return
-        runs: dict[int, int] = {}
+        runs: dict[int, tuple[int, int, bool]] = {}
         for line in shown_lines(piece):
             if len(line) < 12:
                 continue
-            turns = () if line in self._again else self._known_lines.get(line, ())
-            runs = {index: runs.get(index, 0) + len(line) for index in turns}
-            self._copied.update(index for index, size in runs.items() if size >= COPIED)
+            fresh = line not in self._again
+            before, runs = runs, {}
+            for index in self._known_lines.get(line, ()):
+                size, count, new = before.get(index, (0, 0, False))
+                runs[index] = size + len(line), count + 1, new or fresh
+            # One line may be a commonplace; several in a row are not. One of them must not be in sight otherwise.
+            self._copied.update(i for i, (size, count, new) in runs.items() if size >= COPIED and count > 1 and new)
 
     def _reread(self, turn: Turn, piece: Piece) -> None:
         """Work repeated to get back what the replaced turns had."""
@@ -125,9 +132,19 @@ class Watch:
             self.finding.examples.append(
                 Example(
                     what="re-read", kind=piece.tool or "result", literal=back[0][:120], tokens=tokens,
-                    said=where(source, back[0]), used=Place(record=turn.record, field=piece.field, excerpt=back[0][:200]),
+                    said=where(source, back[0]),
+                    used=Place(record=turn.record, field=piece.field, excerpt=back[0][:200]),
                 )
             )  # fmt: skip
+
+    def _shown_again(self, fact: Fact) -> bool:
+        """Whether it stands in what the agent was found to have in sight: contents of files, not their names."""
+        return any(
+            fact.literal in piece.text
+            for index in fact.turns & self._copied
+            for piece in self._replaced[index].pieces
+            if piece.role is not Role.CALL or not piece.addresses
+        )
 
     def close(self) -> Finding:
         """No more turns come."""
@@ -136,7 +153,7 @@ class Watch:
             finding = self.finding
             finding.restored = len(self._copied)
             for fact, example in self._uses:
-                if fact.turns & self._copied:
+                if self._shown_again(fact):
                     continue
                 finding.needed += 1
                 finding.needed_lost += example.fate is Fate.LOST
@@ -150,11 +167,21 @@ def needable(fact: Fact) -> bool:
     if known(fact.literal, fact.kind) or placeholder(fact.literal):
         return False
     if fact.kind == "path":
-        return "/" in fact.literal
+        return "/" in fact.literal and not prose(fact.literal)
     # What only the agent itself ever said it knows; names of fields are the service's, not the session's.
     if not fact.heard or not fact.loose:
         return False
     return fact.kind == "identifier" or code_name(fact.literal)
+
+
+def _chosen(piece: Piece, literal: str) -> bool:
+    """Whether it is one of the values that a tool offers: a word that is the whole argument."""
+    return (
+        piece.role is Role.CALL
+        and piece.text == literal
+        and _OFFERED.fullmatch(literal) is not None
+        and piece.field.rpartition("/")[2] not in {"pattern", "query", "regex", "glob", "command", "symbol", "name"}
+    )
 
 
 def where(turn: Turn, words: str) -> Place:
@@ -275,6 +302,7 @@ class SessionAudit:
             trigger=compaction.trigger,
             replaced=len(replaced),
             first_record=replaced[0].record if replaced else compaction.record,
+            summary_text=compaction.summary.strip()[:SHOWN_SUMMARY],
             summary_tokens=-(-len(compaction.summary.strip()) // 4),
             replaced_tokens=-(-size // 4),
             incomplete=compaction.tokens_before is not None and size / 4 < COMPLETE * compaction.tokens_before,

@@ -95,7 +95,7 @@ def _close(result: Audited, session: str, audit: SessionAudit, report: Callable[
             Damage(
                 kind="left-out",
                 record=0,
-                detail=f"{audit.left_out} turns of session {session}: no compaction came while more than a window passed",
+                detail=f"{audit.left_out} turns of session {session}: more than any window between two compactions",
             )
         )
 
@@ -121,7 +121,7 @@ def audit_paths(
     paths: Sequence[Path],
     *,
     workers: int | None = None,
-    progress: Callable[[int, int, Path], None] = lambda done, of, path: None,
+    progress: Callable[[int, int, Path], None] | None = None,
 ) -> tuple[list[Audited], float]:
     """Audit files and folders; answers with the files in order, and the seconds that it took.
 
@@ -135,7 +135,8 @@ def audit_paths(
         results = []
         for index, path in enumerate(files):
             results.append(audit_file(path))
-            progress(index + 1, len(files), path)
+            if progress is not None:
+                progress(index + 1, len(files), path)
         return results, time.monotonic() - begun
     # The largest first: else one worker is left with it at the end.
     order = sorted(range(len(files)), key=lambda i: -_size(files[i]))
@@ -144,7 +145,8 @@ def audit_paths(
         waiting = {pool.submit(audit_file, files[index]): index for index in order}
         for done, future in enumerate(as_completed(waiting), start=1):
             found[waiting[future]] = future.result()
-            progress(done, len(files), files[waiting[future]])
+            if progress is not None:
+                progress(done, len(files), files[waiting[future]])
     return [found[index] for index in range(len(files))], time.monotonic() - begun
 
 

@@ -9,7 +9,13 @@ import re
 from anchorhold_reference.extract import stands_in
 
 _SEPARATORS = str.maketrans("", "", "_- ")
+_COUNTED = re.compile(r"\s*(?:%|[A-Za-z]+)$")
 _SPLIT = re.compile(r"[-–:.(){}\[\],;#@/]+")
+_BRANCHES = frozenset({"main", "master", "HEAD", "upstream/main", "upstream/master"})
+_ROOTS = frozenset({"repos", "orgs", "users", "projects", "api"})
+_ENDPOINTS = ("pulls", "issues", "comments", "replies", "reviews", "commits", "contents", "branches", "actions",
+              "runs", "jobs", "files", "check-runs", "releases", "tags", "labels", "merge_requests",
+              "notes")  # fmt: skip
 SHORTEST = 5
 """Letters that a name must have to be told inside others."""
 
@@ -71,23 +77,50 @@ class View:
         tail = re.sub(r"/\.{3}$", "", tail).strip("/")
         if not tail or self._begins(tail) or self._begins("/" + tail):
             return True
-        directory, _, base = tail.rpartition("/")
-        return (
-            bool(directory)
-            and "://" not in tail
-            and self.has(base)
-            and (self._begins(directory) or self._begins("/" + directory))
-        )
+        if "://" in tail:
+            return False
+        segments = tail.split("/")
+        for at in range(len(segments) - 1, 0, -1):
+            front, rest = "/".join(segments[:at]), "/".join(segments[at:])
+            if not self._word(rest):
+                break
+            if self._begins(front):
+                return True
+        return self._revision(tail) or self._endpoint(tail)
+
+    def _word(self, name: str) -> bool:
+        """Whether something in sight has it as a whole name, also at the end of a path."""
+        pattern = re.compile(r"(?<!\w)" + re.escape(name) + r"(?!\w)")
+        return any(name in text and pattern.search(text) for text in reversed(self._texts))
+
+    def _revision(self, given: str) -> bool:
+        """Revisions of git: a remote's branch, a range, each end of which is in sight or everybody's."""
+        ends = [end.removeprefix("origin/") for end in given.split("..") if end]
+        if not ends or (len(ends) == 1 and ends[0] == given):
+            return False
+        return all(end in _BRANCHES or self.has(end) or self._begins(end) for end in ends)
+
+    def _endpoint(self, given: str) -> bool:
+        """Addresses of a service's interface: its own words are public, only the names between them are not."""
+        segments = given.split("/")
+        if segments[0] not in _ROOTS:
+            return False
+        names = re.split(r"/(?:" + "|".join(_ENDPOINTS) + r")(?=/|$)", "/" + "/".join(segments[1:]))
+        wanted = [name.strip("/") for name in names if name.strip("/")]
+        return all(self.has(name) or self._begins(name) for name in wanted)
 
     def supports(self, literal: str, kind: str) -> bool:
         """Whether a summary's words are covered: derived, or put together from parts that are all said."""
         if self.derives(literal, kind) or self.folds(literal):
             return True
-        parts = [part for part in _SPLIT.split(literal.lstrip("+-~$")) if part]
         if kind == "path":
-            # The parts of a path lie about everywhere; only its ends may be put together.
-            return len(parts) > 1 and "/" not in literal and all(self.has(part) for part in parts)
-        return bool(parts) and all(self.has(part) or self.has(part.lstrip("0")) for part in parts)
+            # The parts of a path lie about everywhere: only a line may be put to a file.
+            file, colon, line = literal.rpartition(":")
+            return bool(colon) and line.isdigit() and self._word(file) and self.has(line)
+        if kind == "number":
+            literal = _COUNTED.sub("", literal)
+        parts = [part for part in _SPLIT.split(literal.lstrip("+-~$")) if part]
+        return bool(parts) and all(self._word(part) for part in parts)
 
 
 def _fold(text: str) -> str:

@@ -39,6 +39,12 @@ COMMANDS = (
         help="Check a compactor: which rules it holds, and to which level.",
     ),
     _Command(
+        name="audit",
+        module="anchorhold.cli.audit",
+        attribute="audit",
+        help="Audit transcripts: what their compactions lost, made up, and made the agent need.",
+    ),
+    _Command(
         name="replay",
         module="anchorhold.cli.replay",
         attribute="replay",

@@ -28,7 +28,7 @@ _INJECTED = re.compile(r"\s*<(?:command-|local-command|system-reminder|bash-|tas
 
 def recognises(head: bytes) -> bool:
     """Whether a file begins like one of Claude Code."""
-    return b'"sessionId"' in head and (b'"parentUuid"' in head or b'"type":"file-history-snapshot"' in head)
+    return b'"sessionId"' in head and (b'"parentUuid"' in head or b'"file-history-snapshot"' in head)
 
 
 def read(path: Path, report: Callable[[Damage], None]) -> Iterator[Event]:

@@ -28,7 +28,8 @@ def recognises(head: bytes) -> bool:
 
 def read(path: Path, report: Callable[[Damage], None]) -> Iterator[Event]:
     """The events of a file. Raises `OSError`."""
-    session, context = path.stem, ()
+    session = path.stem
+    context: tuple[str, ...] = ()
     tools: dict[str, str] = {}
     with open_bytes(path) as file:
         for number, record in records(file, report):

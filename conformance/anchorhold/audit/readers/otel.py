@@ -38,7 +38,7 @@ def _attributes(span: dict[str, Any]) -> dict[str, Any]:
     given = span.get("attributes")
     if isinstance(given, dict):
         return given
-    return {each.get("key"): _plain(each.get("value")) for each in given or [] if isinstance(each, dict)}
+    return {str(each.get("key")): _plain(each.get("value")) for each in given or [] if isinstance(each, dict)}
 
 
 def _plain(value: Any) -> Any:

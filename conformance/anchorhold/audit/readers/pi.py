@@ -1,5 +1,6 @@
 """pi: JSON lines; `type: compaction` holds the summary and says from which entry on turns stayed verbatim."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,17 +9,19 @@ from anchorhold.audit.model import Compaction, Damage, Event, Piece, Role, Turn
 from anchorhold.audit.readers.common import block_texts, call_pieces, words
 from anchorhold.audit.readers.source import open_bytes, records
 
+_FIRST = re.compile(rb'\s*\{\s*"type"\s*:\s*"session"')
 SILENT = frozenset({"model_change", "thinking_level_change", "custom", "label", "session_info", "branch_summary"})
 
 
 def recognises(head: bytes) -> bool:
     """Whether a file begins like one of pi."""
-    return head.lstrip().startswith(b'{"type":"session"') and b'"cwd"' in head
+    return _FIRST.match(head) is not None and b'"cwd"' in head.split(b"\n", 1)[0]
 
 
 def read(path: Path, report: Callable[[Damage], None]) -> Iterator[Event]:
     """The events of a file. Raises `OSError`."""
-    session, context = path.stem, ()
+    session = path.stem
+    context: tuple[str, ...] = ()
     entries: dict[str, int] = {}
     with open_bytes(path) as file:
         for number, record in records(file, report):

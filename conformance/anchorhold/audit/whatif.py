@@ -1,0 +1,118 @@
+"""What if another compactor had stood there: the replaced turns go through it, and its model answers with the
+recorded summary. What the agent then needed is looked up in its window and by its own search."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from anchorhold.audit.cases import Case, in_vocabulary
+from anchorhold.audit.facts import Lines, Table
+from anchorhold.compactor import OperationError, Reply, Settings, Shown
+from anchorhold.load import Loaded
+from anchorhold_reference.extract import stands_in
+from anchorhold_spec.vocabulary import AnswerKind, OutcomeKind
+
+FEWEST_TOKENS = 2_000
+MOST_ROUNDS = 8
+MOST_ASKED = 200
+"""Lost facts of one compaction that are asked for, besides all that were needed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """One compaction, as it went and as it would have gone."""
+
+    session: str
+    record: int
+    outcome: str
+    """How the compactor's last compaction ended."""
+    needed: int
+    needed_kept: int
+    """Of what was needed: in the window, or found by the compactor's own search."""
+    asked: int
+    """Facts that the recorded summary does not carry, as many as were asked for."""
+    asked_kept: int
+    window_recorded: int
+    """Tokens of the recorded summary, with the turns that stayed."""
+    window: int
+    """Tokens of the compactor's window afterwards."""
+
+
+def replay(case: Case, loaded: Loaded) -> Replayed:
+    """Replay one compaction. Raises `AdapterError` where the compactor cannot be driven."""
+    turns = [turn for each in case.replaced for turn in in_vocabulary(each)]
+    summary = case.compaction.summary.strip()
+    size = max(FEWEST_TOKENS, case.finding.replaced_tokens)
+    compactor = loaded.make()
+    try:
+        compactor.open(
+            Settings(session="replay", budget=size, watermark=0.7), lambda shown: _recorded(shown, summary)
+        )
+        seen: set[str] = set()
+        for turn in turns:
+            if turn.id not in seen:
+                seen.add(turn.id)
+                compactor.append(turn)
+        outcome = "nothing-to-do"
+        for _ in range(MOST_ROUNDS):
+            try:
+                ended = compactor.compact()
+            except OperationError as error:
+                outcome = f"failed: {error}"
+                break
+            if ended.kind is not OutcomeKind.COMMITTED:
+                outcome = outcome if outcome == OutcomeKind.COMMITTED.value else ended.kind.value
+                break
+            outcome = ended.kind.value
+        window = [item.text or "" for item in compactor.live()]
+        sight = "\n".join(window)
+        can_search = "search" in compactor.describe().operations
+
+        def has(literal: str) -> bool:
+            if stands_in(sight, literal) >= 0:
+                return True
+            if not can_search:
+                return False
+            try:
+                return compactor.search(literal).kind is AnswerKind.FOUND
+            except OperationError:
+                return False
+
+        needed = [e.literal for e in case.finding.examples if e.what == "needed"]
+        asked = _dropped(case)
+        return Replayed(
+            session=case.compaction.session,
+            record=case.compaction.record,
+            outcome=outcome,
+            needed=len(needed),
+            needed_kept=sum(map(has, needed)),
+            asked=len(asked),
+            asked_kept=sum(map(has, asked)),
+            window_recorded=case.finding.summary_tokens,
+            window=sum(-(-len(text) // 4) for text in window),
+        )
+    finally:
+        compactor.close()
+
+
+def _recorded(shown: Shown, summary: str) -> Reply:
+    del shown
+    return Reply(text=summary)
+
+
+def _dropped(case: Case) -> list[str]:
+    """Paths and identifiers that the summary does not carry, evenly over the replaced turns."""
+    table = Table(Lines())
+    for index, turn in enumerate(case.replaced):
+        table.add(index, turn, files={})
+    gone = [
+        fact.literal
+        for fact in table.facts.values()
+        if fact.kind in {"path", "identifier"} and stands_in(case.compaction.summary, fact.literal) < 0
+    ]
+    step = max(1, len(gone) // MOST_ASKED)
+    return gone[::step][:MOST_ASKED]
+
+
+def replay_all(cases: Iterable[Case], loaded: Loaded) -> list[Replayed]:
+    """Replay each compaction on a store of its own."""
+    return [replay(case, loaded) for case in cases]

@@ -1,0 +1,176 @@
+"""`anchorhold audit`: what the compactions in transcripts lost."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from anchorhold.audit.cases import Case, cases_of
+from anchorhold.audit.redact import Redaction
+from anchorhold.audit.report import html, terminal
+from anchorhold.audit.result import ConditionError, document, encode, holds
+from anchorhold.audit.run import audit_paths, files_in
+from anchorhold.errors import AdapterError
+from anchorhold.level import ExitStatus
+
+
+def audit(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATH...", help="Transcripts, or folders of them; .xz and .gz too.", show_default=False
+        ),
+    ],
+    *,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the JSON document alone on standard output.")
+    ] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", dir_okay=False, help="Write one page that opens from disk."),
+    ] = None,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CONDITION", help="End with 1 where it holds, as needed-lost>0; may be given several times."
+        ),
+    ] = None,
+    redact: Annotated[
+        bool, typer.Option("--redact", help="Replace every value, name and text by a placeholder.")
+    ] = False,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Show what another compactor would have kept within reach, at what cost.")
+    ] = False,
+    compactor: Annotated[
+        str, typer.Option(metavar="COMPACTOR", help="For --replay: as in `anchorhold check`.", show_default=True)
+    ] = "reference",
+    histories: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            file_okay=False,
+            help="Write each compaction as a history, and judge it by the suite's rules.",
+        ),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Show every compaction, however many there are.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Files at a time; as many as there are processors.")
+    ] = None,
+) -> None:
+    """Say what the compactions in transcripts lost, made up, and made the agent need or do again.
+
+    Reads Claude Code, pi, Codex, Gemini CLI, OpenHands, SWE-agent, OpenAI chat, aider, OpenTelemetry spans and text;
+    the format is told from the content. Nothing leaves the machine. Ends with 0, with 1 where a condition of
+    --fail-on holds, and with 2 where nothing could be read.
+    """
+    missing = [path for path in paths if not path.exists()]
+    if missing:
+        _end(f"there is no {missing[0]}")
+    try:
+        for condition in fail_on or ():
+            holds(condition, document([], 0.0).totals)
+    except ConditionError as error:
+        _end(str(error))
+    told = Console(stderr=True, highlight=False)
+    with Progress(console=told, transient=True, disable=not told.is_terminal) as shown:
+        task = shown.add_task("reading", total=None)
+        audited, seconds = audit_paths(
+            paths,
+            workers=workers,
+            progress=lambda done, of, path: shown.update(task, completed=done, total=of, description=path.name[:40]),
+        )
+    if not audited or all(each.error for each in audited):
+        why = f"{audited[0].path}: {audited[0].error}" if audited else "the folders hold no files"
+        _end(f"no transcript was read: {why}")
+    if redact:
+        audited = Redaction().audited(audited)
+    found = document(audited, seconds)
+    if as_json:
+        sys.stdout.buffer.write(encode(found))
+        sys.stdout.buffer.flush()
+    else:
+        terminal.render(found, audited, Console(highlight=False), everything=everything)
+    if page is not None:
+        try:
+            page.write_text(html.page(found, audited), encoding="utf-8", errors="backslashreplace")
+        except OSError as error:
+            _end(f"{page} cannot be written: {error.strerror or error}")
+        told.print(f"page: {page}", markup=False)
+    if replay:
+        _replay(files_in(paths), compactor, told if as_json else Console(highlight=False))
+    if histories is not None:
+        _histories(files_in(paths), histories, told if as_json else Console(highlight=False))
+    failing = [condition for condition in fail_on or () if holds(condition, found.totals)]
+    for condition in failing:
+        typer.echo(f"anchorhold: {condition} holds", err=True)
+    raise typer.Exit(ExitStatus.FAILED if failing else ExitStatus.HELD)
+
+
+def _replay(files: Iterable[Path], compactor: str, console: Console) -> None:
+    from anchorhold.audit.whatif import Replayed, replay
+    from anchorhold.load import load
+
+    done: list[Replayed] = []
+    try:
+        with load(compactor) as loaded:
+            for path in files:
+                done += [replay(case, loaded) for case in _cases(path)]
+    except AdapterError as error:
+        _end(str(error))
+    kept, asked = sum(r.asked_kept for r in done), sum(r.asked for r in done)
+    console.print(
+        f"\nReplayed through {compactor}, with the recorded summaries as its model's replies: of {asked:,} facts "
+        f"that those do not carry {kept:,} would have stayed in the window or been found by its search; of "
+        f"{sum(r.needed for r in done):,} that were needed {sum(r.needed_kept for r in done):,}.",
+        markup=False,
+    )
+    console.print(
+        f"The window after compaction: {sum(r.window for r in done):,} tokens in place of "
+        f"{sum(r.window_recorded for r in done):,}.",
+        markup=False,
+    )
+    ends = Counter(r.outcome for r in done)
+    console.print("Compactions ended: " + ", ".join(f"{n} {name}" for name, n in ends.most_common()), markup=False)
+
+
+def _histories(files: Iterable[Path], directory: Path, console: Console) -> None:
+    from anchorhold.audit.histories import LACKING, judged, write
+
+    counted: Counter[str] = Counter()
+    broken: Counter[str] = Counter()
+    said: dict[str, str] = {}
+    for path in files:
+        for each in judged(_cases(path), name=path.name):
+            try:
+                where = write(directory, each)
+            except OSError as error:
+                _end(f"{directory} cannot be written: {error.strerror or error}")
+            for judgement in each.judgements:
+                counted[judgement.rule] += judgement.triggered
+                broken[judgement.rule] += len(judgement.failures)
+                if judgement.failures:
+                    said.setdefault(judgement.rule, f"{judgement.failures[0].sentence} ({where.name})")
+    console.print(f"\nAs histories, in {directory}:", markup=False)
+    for rule, times in sorted(counted.items()):
+        mark = "✗" if broken[rule] else "✓"
+        console.print(f"  {mark} {rule}: triggered {times:,} times, broken {broken[rule]:,}", markup=False)
+        if rule in said:
+            console.print(f"      {said[rule][:300]}", markup=False)
+    console.print(f"  {LACKING}", style="dim", markup=False)
+
+
+def _cases(path: Path) -> Iterator[Case]:
+    try:
+        yield from cases_of(path)
+    except (OSError, EOFError):
+        return  # said already, as unreadable
+
+
+def _end(message: str) -> NoReturn:
+    typer.echo(f"anchorhold: {message}", err=True)
+    raise typer.Exit(ExitStatus.ERROR)

@@ -1,0 +1,103 @@
+"""`anchorhold audit`: the document, the exit status, and what is not told."""
+
+import json
+import re
+from pathlib import Path
+
+import jsonschema
+import pytest
+from audit_samples import lossy
+
+from anchorhold.audit.result import Document, schema
+from anchorhold.cli import application
+
+SCHEMA = Path(__file__).parents[3] / "conformance" / "schemas" / "audit.schema.json"
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        application(["audit"])(args=["audit", *arguments, "--workers", "1"], prog_name="anchorhold")
+    return int(ended.value.code or 0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    lossy("session-one-0001").write(tmp_path / "projects" / "a" / "one.jsonl")
+    lossy("session-two-0002", pointer=True).write(tmp_path / "projects" / "b" / "two.jsonl")
+    (tmp_path / "projects" / "notes.bin").write_bytes(b"\0\1\2")
+    return tmp_path / "projects"
+
+
+def test_json_is_the_documented_document(folder: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert run(str(folder), "--json") == 0
+    found = json.loads(capsysbinary.readouterr().out)
+
+    jsonschema.validate(found, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert set(found) == {"files", "sessions", "compactions", "totals", "unreadable", "seconds"}
+    assert (found["files"], found["sessions"], len(found["compactions"])) == (3, 2, 2)
+    assert set(found["compactions"][0]) == {
+        "session", "at", "facts", "carried", "reachable", "lost", "needed", "needed_lost", "unsupported",
+        "reread_tokens", "examples",
+    }  # fmt: skip
+    for each in found["compactions"]:
+        assert sum(each["facts"].values()) == each["carried"] + each["reachable"] + each["lost"]
+    assert (found["totals"]["needed"], found["totals"]["needed_lost"]) == (2, 1)
+    assert [each["file"].endswith("notes.bin") for each in found["unreadable"]] == [True]
+
+
+def test_the_schema_in_the_repository_is_that_of_the_code() -> None:
+    assert json.loads(SCHEMA.read_text(encoding="utf-8")) == json.loads(json.dumps(schema()))
+    assert Document.__struct_fields__ == ("files", "sessions", "compactions", "totals", "unreadable", "seconds")
+
+
+@pytest.mark.parametrize(
+    ("condition", "status"),
+    [("needed-lost>0", 1), ("needed_lost>1", 0), ("unsupported>=3", 0), ("unsupported>=2", 1), ("nonsense>0", 2)],
+)
+def test_fail_on_ends_with_1_where_it_holds(folder: Path, condition: str, status: int) -> None:
+    assert run(str(folder), "--fail-on", condition) == status
+
+
+def test_the_terminal_says_what_was_lost_and_needed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(str(folder)) == 0
+    said = " ".join(capsys.readouterr().out.split())
+
+    assert "2 sessions" in said
+    assert "The agent then needed 2 of them without having them in sight: 1 lost, 1 within reach." in said
+    assert "a295b012cd" in said
+
+
+def test_redacted_reports_hold_nothing_of_the_transcript(
+    folder: Path, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    page = tmp_path / "page.html"
+    assert run(str(folder), "--json", "--redact", "--html", str(page)) == 0
+    out = capsysbinary.readouterr().out.decode()
+
+    for told in (out, page.read_text(encoding="utf-8")):
+        for value in ("a295b012cd", "prices_old", "import", "customers_eu", "session-one", "two.jsonl", "projects"):
+            assert value not in told.replace("read again", ""), value
+    found = json.loads(out)
+    names = [re.findall(r"<identifier \d+>", json.dumps(each)) for each in found["compactions"]]
+    # The same value has the same placeholder in both sessions.
+    assert names[0]
+    assert names[0] == names[1]
+    assert found["totals"]["needed"] == 2
+
+
+def test_the_page_shows_who_said_it_and_who_needed_it_and_loads_nothing(folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert run(str(folder), "--html", str(page)) == 0
+    text = page.read_text(encoding="utf-8")
+
+    assert "<mark>a295b012cd</mark>" in text
+    assert "said in record 2" in text
+    assert "needed in record 9" in text
+    assert not re.search(r"(?:src|href)=\"(?!#)|@import|url\(|<script", text)
+
+
+def test_a_path_that_is_not_there_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(str(tmp_path / "none")) == 2
+    assert "there is no" in capsys.readouterr().err
+    (tmp_path / "empty").mkdir()
+    assert run(str(tmp_path / "empty")) == 2
