@@ -15,7 +15,7 @@ import msgspec
 
 from anchorhold.compactor import OPERATIONS_OF, Description, Mechanism, OperationError, Reply, Settings, Shown
 from anchorhold.crew import Crew, Played
-from anchorhold.errors import AdapterError
+from anchorhold.errors import AdapterError, Fault
 from anchorhold.history import EventType, write_history
 from anchorhold.judging import judge
 from anchorhold.level import NOT_ASKED
@@ -128,8 +128,31 @@ class _Run:
                 self.summarised |= played.summarised
                 self._take(found, played.history, played.judgements)
 
+    def walk(self, found: Sequence[_Found]) -> None:
+        """Let Hypothesis draw walks, where the effort asks for them. Raises `AdapterError` where there is none."""
+        walks = BUDGETS[self._effort].walks
+        if not walks or not found:
+            return
+        try:
+            from anchorhold.walks import Arena, walk
+        except ImportError as error:
+            raise AdapterError(
+                "a thorough check draws walks with Hypothesis, which is not installed",
+                code=Fault.IMPORT,
+                cause=str(error),
+                hint="pip install 'anchorhold[thorough]', or ask for --effort standard",
+            ) from None
+
+        def take(history: History, judgements: tuple[Judgement, ...]) -> None:
+            self._progress.playing(self.played + 1, history.header.workload.name)
+            self.summarised |= any(event.op == "summarise" for event in history.events)
+            self._take(found, history, judgements)
+
+        checkers = [each.checker for each in found]
+        walk(Arena(self._loaded, checkers, seed=self._seed, take=take), walks=walks)
+
     def _in_order(self, coming: Iterator[Played], rest: Sequence[tuple[int, Workload]]) -> Iterator[Played]:
-        """What was played, in the order of the workloads: which failure comes first must not be a matter of luck."""
+        """What was played, in the order of the workloads: which failure is told first is no matter of luck."""
         waiting: dict[int, Played] = {}
         following = iter(rest)
         number = next(following)[0]
@@ -315,6 +338,8 @@ def check(
     run = _Run(loaded, seed=seed, effort=effort, progress=listener)
     found = [_Found(checker) for checker in checkers if rules is None or checker.rule in rules]
     run.all(found, wanted=rules, named=named, again=again, workers=workers)
+    if named is None:
+        run.walk(found)
     present = mechanisms_of(run.description, summarised=run.summarised)
     verdicts: list[Verdict] = []
     failures: list[FailureResult] = []

@@ -137,8 +137,8 @@ def play(
     end. Raises `AdapterError` where it cannot be opened, and passes on those that it raises; whatever else goes
     wrong is an event of the history.
     """
-    player = _Player(compactor, description, explicit=workload.explicit)
-    taken = player.open(workload.settings)
+    player = Player(compactor, description, explicit=workload.explicit)
+    player.open(workload.settings)
     try:
         for step in workload.steps:
             player.take(step)
@@ -146,6 +146,13 @@ def play(
             player.finish()
     finally:
         player.close()
+    return history_of(player, workload, description=description, location=location, seed=seed)
+
+
+def history_of(
+    player: "Player", workload: Workload, *, description: Description, location: str, seed: int = 0
+) -> History:
+    """What a player has played, under the name and with the aims of a workload."""
     return History(
         header=Header(
             compactor=location,
@@ -155,7 +162,7 @@ def play(
             mechanisms=tuple(sorted(str(m) for m in description.mechanisms)),
             hidden={str(mechanism): reason for mechanism, reason in sorted(description.hidden.items())},
             irreversible=description.irreversible,
-            settings=taken,
+            settings=player.settings,
             seed=seed,
             workload=Workload(
                 name=workload.name,
@@ -180,8 +187,8 @@ def could_not_open(cause: str) -> AdapterError:
     )
 
 
-class _Player:
-    """One playing of one workload."""
+class Player:
+    """One playing of one workload, step by step."""
 
     def __init__(self, compactor: Compactor, description: Description, *, explicit: bool) -> None:
         self.taken: list[AnyStep] = []
@@ -193,6 +200,11 @@ class _Player:
         self._looks = Looks(compactor, self._recorder, offered=description.operations)
         self._acts = Acts(compactor, description, recorder=self._recorder, summariser=summariser, looks=self._looks)
         self._asked = 0
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that the compactor took."""
+        return self._looks.settings
 
     @property
     def events(self) -> tuple[Event, ...]:

@@ -8,6 +8,7 @@ together the second sees the first (ANC-3).
 from collections.abc import Mapping, Sequence
 
 from anchorhold_reference import cold
+from anchorhold_reference.ages import advance
 from anchorhold_reference.anchors import anchors_of
 from anchorhold_reference.decide import Copy, Holding, may_expire, stays_anchored
 from anchorhold_reference.extract import Mention
@@ -19,9 +20,19 @@ from anchorhold_reference.values import Candidate
 from anchorhold_spec.vocabulary import Outcome, OutcomeKind, Tombstone
 
 
-def evict(session: Session, token: str, *, holding: Holding = Holding.GONE) -> Outcome:
-    """Remove the original under a pointer, if each assertion that it alone anchors is carried or tombstoned (ANC-1),
-    in every branch that sees it, and if nothing is degraded (RET-3)."""
+def evict(
+    session: Session,
+    token: str,
+    *,
+    now: tuple[str, float],
+    horizon: float | None,
+    holding: Holding = Holding.GONE,
+) -> Outcome:
+    """Remove the original under a pointer, if each assertion that it alone anchors is carried or tombstoned (ANC-1)
+    in every branch that sees it, if its horizon is over (PTR-2, IDX-1), and if nothing is degraded (RET-3).
+
+    `now` is what `Uptime` says; `horizon` as in `Settings`. The gate is asked first, so that a refusal names facts.
+    """
     address = unseal(token)
     ledger = session.ledger
     with ledger.transaction():
@@ -55,19 +66,15 @@ def evict(session: Session, token: str, *, holding: Holding = Holding.GONE) -> O
                 "original anchors them; tombstone each by name, or keep it",
                 facts=tuple(loose),
             )
+        age = advance(ledger, now)
+        (stored,) = ledger.one("SELECT age FROM pointer WHERE epoch = ?", (issued.address.epoch,))
+        if not may_expire(age=age - stored, horizon=horizon):
+            until = "the session's end" if horizon is None else f"{horizon - (age - stored):.0f} s from now"
+            return _no(f"evidence may be asked for until {until} (PTR-2, IDX-1); it stays, whoever wants it gone")
         cold.remove(ledger, issued.address.slot, issued.address.epoch)
         ledger.run("UPDATE pointer SET holding = ? WHERE epoch = ?", (holding.value, issued.address.epoch))
     cold.tidy(ledger)
     return Outcome(kind=OutcomeKind.COMMITTED)
-
-
-def expire(session: Session, candidate: Candidate, *, age: float, horizon: float | None) -> Outcome:
-    """Remove an original that a policy proposes: beyond the horizon only, and by the same gate as any other (ANC-2,
-    PTR-2). `age` is the store's now."""
-    if not may_expire(age=age - candidate.stored, horizon=horizon):
-        until = "the session's end" if horizon is None else f"{horizon - (age - candidate.stored):.0f} s from now"
-        return _no(f"evidence may still be asked for, until {until} (PTR-2, EVI-3); it stays, whoever proposes it")
-    return evict(session, candidate.token, holding=Holding.EXPIRED)
 
 
 def candidates(session: Session, used: Mapping[int, float]) -> list[Candidate]:

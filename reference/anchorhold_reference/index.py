@@ -13,7 +13,9 @@ In SQLite a contentless FTS5 table with BM25; in PostgreSQL an array of words un
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from anchorhold_reference import cold
 from anchorhold_reference.codec import decode, shown
+from anchorhold_reference.errors import StoreError
 from anchorhold_reference.ledger import Ledger
 
 _WORD = re.compile(r"[^\W_]+")
@@ -51,16 +53,18 @@ def enter(ledger: Ledger, spans: Iterable[int]) -> None:
 
 def _text(ledger: Ledger, span: int, *, indexed: int = 0) -> str | None:
     row = ledger.first(
-        "SELECT t.payload, o.payload FROM pointer p JOIN turn t ON t.carrier = p.span "
-        "LEFT JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch WHERE p.span = ? AND p.indexed = ?",
+        "SELECT t.payload, p.slot, p.epoch FROM pointer p JOIN turn t ON t.carrier = p.span "
+        "WHERE p.span = ? AND p.indexed = ?",
         (span, indexed),
     )
-    payload = None if row is None else row[1] if row[0] is None else row[0]
-    if payload is None:
+    if row is None:
         return None
     try:
+        payload = cold.stored(ledger, row[1], row[2]) if row[0] is None else row[0]
+        if payload is None:
+            return None
         return shown(decode(bytes(payload))) or ""
-    except (ValueError, TypeError):  # damaged: who asks for it is told so
+    except (ValueError, TypeError, StoreError):  # damaged: who asks for it is told so
         return None
 
 

@@ -39,7 +39,8 @@ def is_pending(session: Session, summary: int) -> bool:
 def ratios(session: Session) -> Ratios:
     """Committed summaries of the branch, how many of them are pending, and how many unresolvable (PTR-5).
 
-    A summary is counted by the turns that it was the first to replace. What was erased counts as neither (ERA-1).
+    A summary is counted by the turns that it was the first to replace. What was erased counts as neither (ERA-1);
+    what had landed and was damaged later is told by `status`.
     """
     ledger = session.ledger
 
@@ -61,5 +62,5 @@ def ratios(session: Session) -> Ratios:
         return Ratios(
             committed=count(""),
             pending=count(of("p.copy = 'outstanding'")),
-            unresolvable=count(of(f"({cold.UNRESOLVABLE})")),
+            unresolvable=count(of("p.copy = 'unresolvable'")),
         )

@@ -25,6 +25,8 @@ from anchorhold_reference.session import UNDER, Session, carrier_id
 from anchorhold_reference.status import accepted, causes, note, status
 from anchorhold_reference.stores.opening import OpenLedger, open_ledger
 from anchorhold_reference.stores.outer import ColdStore
+from anchorhold_reference.stores.sqlite import SqliteFile
+from anchorhold_reference.telemetry import Telemetry
 from anchorhold_reference.values import (
     Audit,
     Clock,
@@ -61,7 +63,7 @@ class Transcript:
 
     def __init__(
         self,
-        path: str | Path,
+        path: str | Path | SqliteFile,
         *,
         cold_store: str | Path | ColdStore | None,
         session: str,
@@ -86,13 +88,14 @@ class Transcript:
         self._clock = clock
         self._uptime = uptime
         self._open_ledger = ledger
+        self._telemetry = Telemetry()
         self._used: dict[int, tuple[str, float]] = {}
         self._start()
 
     @classmethod
     def open(
         cls,
-        path: str | Path,
+        path: str | Path | SqliteFile,
         *,
         summarise: Summarise,
         session: str = "default",
@@ -185,15 +188,22 @@ class Transcript:
         Never raises for what the summariser or the store does: the outcome says `failed` or `refused`, and why
         (OUT-2).
         """
+        begun = time.monotonic()
         outcome = self._compaction.run()
+        self._telemetry.outcome("compact", outcome, seconds=time.monotonic() - begun)
         if outcome.kind is OutcomeKind.COMMITTED:
             if self._session.compactions() % self._settings.audit_every == 0:
                 self.audit()
             if self._settings.lifetime is not None:
                 self.expire()
             note(self._session, now=self._clock())
+            self._measure()
         erasure.sweep(self._ledger)
         return outcome
+
+    def _measure(self) -> None:
+        if self._telemetry.measures:
+            self._telemetry.ratios(self.ratios())
 
     def clear(self) -> None:
         """Empty the window; a compaction under way brings nothing back (CON-3). What was in it can still be asked
@@ -240,7 +250,9 @@ class Transcript:
 
         The outcome is pending where another connection still reads from the log; then it is emptied by a later call.
         """
+        begun = time.monotonic()
         outcome = erasure.forget(self._session, turn, clock=self._clock, uptime=self._uptime)
+        self._telemetry.outcome("forget", outcome, seconds=time.monotonic() - begun)
         self._copies_outstanding()
         swept = erasure.sweep(self._ledger)
         note(self._session, now=self._clock())
@@ -269,6 +281,7 @@ class Transcript:
         """Lift the hold and make every outstanding copy now; what the store refuses stays pending and is told by
         `ratios`."""
         self._copier.settle()
+        self._measure()
         note(self._session, now=self._clock())
 
     def ratios(self) -> Ratios:
@@ -283,6 +296,8 @@ class Transcript:
         Compactions run one by themselves every `Settings.audit_every`; `status` tells how the last one went.
         """
         passed = audit(self._session, now=self._clock())
+        if passed is not None:
+            self._telemetry.audited(passed=passed)
         note(self._session, now=self._clock())
         return passed
 
@@ -458,9 +473,11 @@ class Transcript:
         ]
 
     def evict(self, token: str) -> Outcome:
-        """Ask that an original be removed from the cold store. Refused where an assertion would come loose
-        (ANC-1)."""
-        outcome = eviction.evict(self._session, token)
+        """Ask that an original be removed from the cold store. Refused where an assertion would come loose (ANC-1),
+        and before the horizon (PTR-2)."""
+        begun = time.monotonic()
+        outcome = eviction.evict(self._session, token, now=self._uptime(), horizon=self._settings.horizon)
+        self._telemetry.outcome("evict", outcome, seconds=time.monotonic() - begun)
         note(self._session, now=self._clock())
         return outcome
 
@@ -472,7 +489,7 @@ class Transcript:
         used = {epoch: age - (now[1] - at) for epoch, (boot, at) in self._used.items() if boot == now[0]}
         known = {one.token: one for one in eviction.candidates(self._session, used)}
         outcomes = [
-            eviction.expire(self._session, known[token], age=age, horizon=self._settings.horizon)
+            eviction.evict(self._session, token, now=now, horizon=self._settings.horizon, holding=Holding.EXPIRED)
             for token in policy(list(known.values()), age)
             if token in known
         ]

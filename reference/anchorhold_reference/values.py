@@ -74,8 +74,8 @@ class Settings:
     audit_every: int = 50
     """Compactions from one audit to the next; at most 500 (RET-2)."""
     horizon: float | None = None
-    """Seconds for which originals may be asked for after they left the window; none: until the session's end. No
-    policy has one removed before (PTR-2, EVI-3)."""
+    """Seconds for which originals may be asked for after they left the window; none: until the session's end. None is
+    removed before, whoever asks, save by `forget` (PTR-2, IDX-1, EVI-3)."""
     lifetime: float | None = None
     """Seconds after which originals are proposed for removal; the gate and the horizon decide (ANC-2)."""
     copies: Copies = Copies.BEFORE_COMMIT
@@ -168,7 +168,7 @@ class Ratios:
     pending: int
     """Of these, with an original whose copy is outstanding."""
     unresolvable: int
-    """Of these, with an original that cannot be had though nothing let it go: above 0 is a breach."""
+    """Of these, with a source whose copy neither landed nor will: above 0 is a breach."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -221,7 +221,7 @@ def eviction(account: Account, folder: Path) -> None:
 
 def build(path: Path, spans: int) -> None:
     """A session of so many turns, compacted as it grows; prints the most memory that this took, in MB."""
-    settings = Settings(budget=400_000, keep=4)
+    settings = Settings(budget=100_000, keep=4)
     with Transcript.open(path, summarise=script, settings=settings) as transcript:
         transcript._ledger.run("PRAGMA synchronous=OFF")
         size = 0
@@ -229,7 +229,7 @@ def build(path: Path, spans: int) -> None:
             one = turn(n)
             transcript.append(one)
             size += len(one.text or "") // 4
-            if size > 280_000:
+            if size > 69_000:
                 transcript.compact()
                 size = 0
         transcript.compact()
@@ -256,7 +256,7 @@ def reading(account: Account, folder: Path, spans: int) -> None:
         if size == spans:
             account.hold(f"memory to compact {spans} turns of 1 KB", memory, 300, unit=" MB")
         costs[size] = cost = {}
-        with Transcript.open(path, summarise=script, settings=Settings(budget=400_000)) as transcript:
+        with Transcript.open(path, summarise=script, settings=Settings(budget=100_000)) as transcript:
             other = sqlite3.connect(path, isolation_level=None)
             drawn = random.Random(1).sample(range(size - size // 10), 300)
             tokens = [pointer.token for n in drawn if (pointer := transcript.pointer(f"t{n}")) is not None]
@@ -288,14 +288,12 @@ def reading(account: Account, folder: Path, spans: int) -> None:
     large, small = costs[spans], costs[1000]
     for name, value in large.items():
         print(f"       {name} at {spans} spans: {value * 1e6:.0f} µs; at 1000: {small[name] * 1e6:.0f} µs")
+    literal, slot = (large[name] / large["fts"] for name in ("search", "slot"))
     account.hold("resolve, beside a read by primary key", large["resolve"] / large["key"], 2, unit=" ×")
-    account.hold(
-        "reconstitute, a literal, beside the bare FTS5 query", large["search"] / large["fts"], 1.5, unit=" ×"
-    )
-    account.hold("reconstitute, a slot, beside the bare FTS5 query", large["slot"] / large["fts"], 1.5, unit=" ×")
-    account.hold(
-        "resolve at the large session beside 10^3 spans", large["resolve"] / small["resolve"], 1.2, unit=" ×"
-    )
+    account.hold("reconstitute, a literal, beside the bare FTS5 query", literal, 1.5, unit=" ×")
+    account.hold("reconstitute, a slot, beside the bare FTS5 query", slot, 1.5, unit=" ×")
+    same = large["resolve"] / small["resolve"]
+    account.hold("resolve at the large session beside 10^3 spans", same, 1.2, unit=" ×")
     own = (large["search"] - large["fts"]) / (small["search"] - small["fts"])
     account.hold("reconstitute at the large session beside 10^3 spans, without the index itself", own, 1.2, unit=" ×")
 

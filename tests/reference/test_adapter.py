@@ -122,8 +122,10 @@ def test_out_2_a_failing_model_is_a_failed_outcome(adapter, model):
     assert adapter.compact().kind is OutcomeKind.FAILED
     model.fail = False
     assert adapter.compact().kind is OutcomeKind.COMMITTED
-    assert adapter.evict(adapter.pointers()[0].token).kind is OutcomeKind.COMMITTED
-    assert adapter.evict(adapter.pointers()[0].token).kind is OutcomeKind.REFUSED
+    refused = [adapter.evict(pointer.token) for pointer in adapter.pointers()[:2]]
+    assert [o.kind for o in refused] == [OutcomeKind.REFUSED] * 2
+    assert ["horizon" in (o.reason or "") or "asked for" in (o.reason or "") for o in refused] == [True, False]
+    assert refused[1].facts
     assert adapter.tombstone("7002", "t2", "moved").kind is OutcomeKind.COMMITTED
     assert [t.source for t in adapter.tombstones()] == ["t2"]
     assert [e.literal for e in adapter.manifest(adapter.live()[0].id)] == ["7001"]

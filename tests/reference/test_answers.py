@@ -149,7 +149,7 @@ def test_rec_2_a_dropped_value_does_not_give_way_to_an_older_one(make):
 def test_rec_3_an_original_comes_back_byte_and_type_equal(make):
     texts = ["plain", "tab\tand\r\nline", "ünïcödé 漢字 🎈", " leading", "trailing \n", "", "x" * 100_000, 'q"uote\\']
     call = ToolCall(id="c", name="run", arguments='{"cmd": "ls -la \\"/srv\\""}')
-    transcript = make(settings=Settings(keep=1))
+    transcript = make(settings=Settings(horizon=0, keep=1))
     turns = [Turn(id=f"t{n}", speaker="user", text=text, time=1.5 * n) for n, text in enumerate(texts)]
     turns.append(Turn(id="call", speaker="assistant", calls=(call,), status="consumed"))
     turns.append(Turn(id="result", speaker="tool", text="done", result_of="c"))

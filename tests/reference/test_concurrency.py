@@ -136,7 +136,7 @@ def test_con_2_a_compaction_that_a_recovery_undid_changes_nothing_and_says_so(ma
 
 
 def test_con_1_threads_appending_reading_and_compacting_lose_nothing(make, script):
-    transcript = make(settings=Settings(budget=300, watermark=0.5, keep=2))
+    transcript = make(settings=Settings(horizon=0, budget=300, watermark=0.5, keep=2))
     errors = []
 
     def guarded(work):

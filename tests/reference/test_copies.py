@@ -139,7 +139,7 @@ def test_ptr_5_a_thread_makes_the_copies_where_they_come_after_the_commit(make):
         if name == "let-go":
             landed.set()
 
-    transcript = make(settings=Settings(keep=2, copies=Copies.AFTER_COMMIT), steps=steps)
+    transcript = make(settings=Settings(horizon=0, keep=2, copies=Copies.AFTER_COMMIT), steps=steps)
     fill(transcript, 1, 3)
     assert transcript.compact().pending
     assert transcript.get(token_of(transcript, "t1")).kind is AnswerKind.PENDING

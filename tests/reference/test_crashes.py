@@ -1,11 +1,16 @@
 """Real crashes: a child process is killed right before each durable step, and the database is opened again."""
 
+import json
+import os
 import signal
 import subprocess
 import sys
 import textwrap
+from collections import Counter
+from pathlib import Path
 
 import pytest
+from seen import view
 from transcripts import fill, port, token_of
 
 from anchorhold_reference import Reply, Settings, Transcript
@@ -25,7 +30,7 @@ CHILD = textwrap.dedent(
             os.kill(os.getpid(), signal.SIGKILL)
 
     t = Transcript.open(path, summarise=lambda r: Reply(text=f"Up to {last}, written down."), steps=steps,
-                        settings=Settings(keep=2))
+                        settings=Settings(horizon=0, keep=2))
     for n in range(first, last + 1):
         speaker = "user" if n % 2 else "assistant"
         t.append(Turn(id=f"t{n}", speaker=speaker, text=f"The port of db-{n} is {7000 + n}."))
@@ -95,7 +100,7 @@ def test_cra_1_and_cra_2_old_or_new_after_a_crash_and_recovery_twice_is_as_good_
 
 @pytest.mark.parametrize("point", STEPS)
 def test_cra_1_a_crash_while_a_summary_is_replaced_keeps_every_earlier_pointer(make, behind, point):
-    with Transcript.open(behind.where, summarise=_first, settings=Settings(keep=2)) as first:
+    with Transcript.open(behind.where, summarise=_first, settings=Settings(horizon=0, keep=2)) as first:
         fill(first, 1, 6)
         assert first.compact().kind is OutcomeKind.COMMITTED
         assert first.evict(token_of(first, "t1")).kind is OutcomeKind.REFUSED
@@ -156,3 +161,50 @@ def test_pro_3_a_step_interrupted_in_a_process_that_goes_on_is_undone_by_the_nex
 
     assert transcript.compact().kind is OutcomeKind.COMMITTED
     consistent(transcript, 10)
+
+
+@pytest.mark.slow
+def test_cra_1_and_cra_2_old_or_new_after_a_crash_at_every_write_and_sync_of_a_run(tmp_path, script, capsys):
+    """Not only between the steps that the compactor names: the process is killed before every single write and sync
+    of a run with two generations, an eviction, copies after their commit and an erasure, and opened again, twice."""
+    run = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("crash_run.py")), str(tmp_path / "runs")],
+        capture_output=True,
+        text=True,
+        timeout=3000,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert run.returncode == 0, run.stderr
+    steps = int(run.stdout)
+    views = json.loads((tmp_path / "runs" / "views.json").read_text())
+    outcomes = Counter()
+    for step in range(1, steps + 1):
+        directory = tmp_path / "runs" / str(step)
+        acknowledged = len((directory / "acknowledged").read_bytes())
+        with Transcript.open(directory / "ledger.db", summarise=script, settings=Settings(keep=2)) as transcript:
+            found = json.loads(json.dumps(view(transcript, 10)))
+            started = max(acknowledged, 1)  # before the first acknowledgement there is nothing, as after opening
+            allowed = views[started - 1 : started + 1]
+            if found not in allowed:
+                # `fill` and nothing else is several operations in one: some of its turns, in order.
+                assert _between(found, *allowed), f"step {step} after {acknowledged} operations: {found}"
+            outcomes["as after it" if found == allowed[-1] else "as before it, or part of several turns"] += 1
+            assert transcript.ratios().pending == transcript.ratios().unresolvable == 0
+            transcript.reopen()
+            assert json.loads(json.dumps(view(transcript, 10))) == found, f"step {step}: recovered twice"
+            fill(transcript, 20, 25)
+            assert transcript.compact().kind is OutcomeKind.COMMITTED, f"step {step}"
+    with capsys.disabled():
+        print(f"\nkilled at each of {steps} writes and syncs: {dict(outcomes)}")  # noqa: T201 - how much was tried
+
+
+def _between(found, before, after):
+    """Whether a window has some of the turns that one operation appended, and nothing else is different."""
+    window = [item[0] for item in found["window"]]
+    first, last = ([item[0] for item in one["window"]] for one in (before, after))
+    return (
+        found["pointers"] == before["pointers"] == after["pointers"]
+        and window[: len(first)] == first
+        and window == last[: len(window)]
+    )

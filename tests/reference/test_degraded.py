@@ -106,7 +106,7 @@ def test_man_1_what_a_summary_carries_of_a_damaged_original_is_carried_on(make, 
 
 
 def test_ret_2_audits_are_on_record(make):
-    transcript = make(settings=Settings(keep=1, audit_every=1))
+    transcript = make(settings=Settings(horizon=0, keep=1, audit_every=1))
     for n in (3, 6):
         fill(transcript, n - 2, n)
         transcript.compact()
@@ -115,7 +115,7 @@ def test_ret_2_audits_are_on_record(make):
 
 
 def test_ret_1_an_audit_that_failed_counts_until_that_span_passes_one(make, behind):
-    transcript = make(settings=Settings(keep=1))
+    transcript = make(settings=Settings(horizon=0, keep=1))
     fill(transcript, 1, 2)
     transcript.compact()
     before = damage(behind, "t1")

@@ -51,7 +51,7 @@ def test_era_1_a_turn_in_the_window_is_erased_and_its_id_brings_nothing_back(mak
 def test_era_1_a_turn_under_several_generations_of_summaries_is_erased_from_each(make, script):
     """The summaries repeat it, in their own words too; the originals, facts, tombstones and audits know it."""
     script.write = lambda request: "\n".join([f"Part {len(script.shown)}: hunter2-xyzzy opens it.", SECRET, port(2)])
-    transcript = make(settings=Settings(keep=1, audit_every=1))
+    transcript = make(settings=Settings(horizon=0, keep=1, audit_every=1))
     transcript.append(turn(1, SECRET))
     fill(transcript, 2, 4)
     transcript.compact()
@@ -81,7 +81,7 @@ def test_era_1_a_turn_under_several_generations_of_summaries_is_erased_from_each
 
 def test_era_1_what_another_turn_says_too_stays_with_that_turn(make, script):
     script.say(port(1))
-    transcript = make(settings=Settings(keep=1))
+    transcript = make(settings=Settings(horizon=0, keep=1))
     transcript.append(turn(1))
     transcript.append(turn(2, port(1)))
     fill(transcript, 3, 4)
@@ -94,7 +94,7 @@ def test_era_1_what_another_turn_says_too_stays_with_that_turn(make, script):
 
 
 def test_era_1_no_digest_of_it_is_left(make):
-    transcript = make(settings=Settings(keep=1))
+    transcript = make(settings=Settings(horizon=0, keep=1))
     secret = turn(1, SECRET)
     transcript.append(secret)
     fill(transcript, 2, 4)
@@ -217,7 +217,7 @@ def test_era_1_no_page_holds_it_whatever_was_written_around_it(make, script, see
         return f"Part {len(script.shown)}.\n{said if secret in str(request.messages) else ''}"
 
     script.write = write
-    transcript = make(settings=Settings(keep=1))
+    transcript = make(settings=Settings(horizon=0, keep=1))
     at = random_.randrange(1, 30)
     for n in range(1, 40):
         text = "\n".join(f"{port(n)} {'x' * random_.randrange(0, 900)}" for _ in range(random_.randrange(1, 9)))

@@ -204,7 +204,7 @@ def test_evi_1_arguments_of_calls_are_assertions_that_hold_their_original(make):
 
 def test_evi_2_a_summary_names_what_it_omits(make, script):
     script.say(port(1))
-    transcript = make(settings=Settings(keep=1))
+    transcript = make(settings=Settings(horizon=0, keep=1))
     fill(transcript, 1, 3)
     transcript.append(turn(4, "See /srv/a7 and J-88, not /srv/b."))
     fill(transcript, 5, 5)

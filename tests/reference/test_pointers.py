@@ -189,7 +189,7 @@ def test_ptr_6_what_was_undone_is_foreign(make, script):
 
 
 def test_idx_5_the_same_turn_again_adds_nothing_and_another_under_its_id_is_refused(make):
-    transcript = make(settings=Settings(keep=1))
+    transcript = make(settings=Settings(horizon=0, keep=1))
     first = transcript.append(turn(1))
     fill(transcript, 2, 4)
     assert transcript.append(turn(1)) == first

@@ -15,7 +15,7 @@ def size(transcript):
 
 @pytest.mark.parametrize(("budget", "watermark"), [(200, 0.5), (400, 0.7), (2000, 0.9)])
 def test_pro_1_compaction_brings_the_window_under_its_watermark(make, script, budget, watermark):
-    transcript = make(settings=Settings(budget=budget, watermark=watermark))
+    transcript = make(settings=Settings(horizon=0, budget=budget, watermark=watermark))
     n = 0
     for _ in range(5):
         while size(transcript) <= budget * watermark:
@@ -26,7 +26,7 @@ def test_pro_1_compaction_brings_the_window_under_its_watermark(make, script, bu
 
 
 def test_pro_1_under_the_watermark_there_is_nothing_to_do_and_the_model_is_not_asked(make, script):
-    transcript = make(settings=Settings(budget=10_000))
+    transcript = make(settings=Settings(horizon=0, budget=10_000))
     fill(transcript, 1, 20)
 
     assert transcript.compact().kind is OutcomeKind.NOTHING
@@ -34,7 +34,7 @@ def test_pro_1_under_the_watermark_there_is_nothing_to_do_and_the_model_is_not_a
 
 
 def test_pro_1_where_it_cannot_it_says_what_holds_it_up(make):
-    transcript = make(settings=Settings(budget=100, watermark=0.5, keep=1))
+    transcript = make(settings=Settings(horizon=0, budget=100, watermark=0.5, keep=1))
     transcript.append(turn(1, "A long standing rule. " * 20, protected=True))
     fill(transcript, 2, 8)
     outcome = transcript.compact()
@@ -48,7 +48,7 @@ def test_pro_1_where_it_cannot_it_says_what_holds_it_up(make):
 
 
 def test_pro_1_the_caller_counts_the_tokens(make):
-    transcript = make(settings=Settings(budget=10, watermark=0.5, keep=1), count=lambda text: 1)
+    transcript = make(settings=Settings(horizon=0, budget=10, watermark=0.5, keep=1), count=lambda text: 1)
     fill(transcript, 1, 5)
     assert transcript.compact().kind is OutcomeKind.NOTHING
     fill(transcript, 6, 6)
@@ -56,7 +56,7 @@ def test_pro_1_the_caller_counts_the_tokens(make):
 
 
 def test_pro_2_bad_spans_do_not_stop_the_rest(make):
-    transcript = make(settings=Settings(keep=1))
+    transcript = make(settings=Settings(horizon=0, keep=1))
     for n in range(1, 13):
         bad = n % 3 == 0
         transcript.append(turn(n, "a\x00b" if bad else port(n)))
@@ -66,7 +66,7 @@ def test_pro_2_bad_spans_do_not_stop_the_rest(make):
 
 
 def test_str_1_a_call_and_its_results_are_replaced_together_or_not_at_all(make):
-    transcript = make(settings=Settings(keep=2))
+    transcript = make(settings=Settings(horizon=0, keep=2))
     call = ToolCall(id="c1", name="run", arguments="{}")
     late = ToolCall(id="c2", name="wait", arguments="{}")
     transcript.append(turn(1))
@@ -96,7 +96,7 @@ def test_str_1_a_call_whose_process_died_does_not_wait_for_ever(make):
 
 
 def test_str_4_protected_turns_and_the_latest_unanswered_request_stay(make):
-    transcript = make(settings=Settings(keep=1))
+    transcript = make(settings=Settings(horizon=0, keep=1))
     transcript.append(turn(1, "You are careful.", speaker="system"))
     transcript.append(turn(2, "Never delete.", speaker="user", protected=True))
     fill(transcript, 3, 4)

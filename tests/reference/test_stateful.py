@@ -35,7 +35,7 @@ class Session(RuleBasedStateMachine):
         self.transcript = Transcript.open(
             Path(self.directory.name) / "ledger.db",
             summarise=self.summarise,
-            settings=Settings(budget=120, watermark=0.5, keep=2),
+            settings=Settings(horizon=0, budget=120, watermark=0.5, keep=2),
         )
 
     def summarise(self, request):

@@ -109,7 +109,7 @@ def test_out_1_a_summary_that_only_speaks_of_errors_is_one(text):
 
 
 def test_out_2_the_outcomes_are_told_apart(make, script):
-    transcript = make(settings=Settings(budget=200, watermark=0.5, keep=1))
+    transcript = make(settings=Settings(horizon=0, budget=200, watermark=0.5, keep=1))
     fill(transcript, 1, 3)
     assert transcript.compact().kind is OutcomeKind.NOTHING
     fill(transcript, 4, 30)
@@ -124,7 +124,7 @@ def test_out_2_the_outcomes_are_told_apart(make, script):
 
 
 def test_pro_4_summaries_stay_bounded_though_the_summariser_repeats_everything(make, script):
-    transcript = make(settings=Settings(budget=400, watermark=0.5, keep=1))
+    transcript = make(settings=Settings(horizon=0, budget=400, watermark=0.5, keep=1))
     script.write = lambda request: "\n".join(
         [f"Part {len(script.shown)}."]
         + [line.split(": ", 1)[-1] for m in request.messages[1:] for line in m.split("\n") if "The port" in line]
@@ -153,7 +153,7 @@ def test_pro_4_a_summary_is_shortened_between_sentences_only():
 
 
 def test_out_1_a_reply_that_cannot_be_made_to_fit_is_refused(make, script):
-    transcript = make(settings=Settings(budget=200, watermark=0.5, keep=1))
+    transcript = make(settings=Settings(horizon=0, budget=200, watermark=0.5, keep=1))
     fill(transcript, 1, 20)
     before = transcript.live()
     script.write = lambda request: "word " * 500

@@ -203,7 +203,9 @@ def test_out_2_a_compaction_tells_how_the_model_failed_and_keeps_the_sources(
         text(server, kind, "The first part went well.", cut=case == "cut")
     if case == "time-out":
         server.delay = 30
-    transcript = make(summarise=summarise(timeout=0.5 if case == "time-out" else 20), settings=Settings(keep=2))
+    transcript = make(
+        summarise=summarise(timeout=0.5 if case == "time-out" else 20), settings=Settings(horizon=0, keep=2)
+    )
     fill(transcript, 1, 6)
     before = transcript.live()
     found = transcript.compact()

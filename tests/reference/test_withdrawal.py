@@ -211,7 +211,7 @@ def test_iso_1_a_branch_begins_with_the_past_and_neither_sees_what_the_other_app
 
 
 def test_iso_1_a_fork_copies_the_window_and_not_the_past(make, behind):
-    transcript = make(settings=Settings(budget=400, watermark=0.5, keep=2))
+    transcript = make(settings=Settings(horizon=0, budget=400, watermark=0.5, keep=2))
     for n in range(1, 120):
         transcript.append(turn(n))
         transcript.compact()

@@ -58,7 +58,7 @@ def make(behind: Behind, script: Script) -> Iterator[Callable[..., Transcript]]:
     opened: list[Transcript] = []
 
     def open_(**options: Any) -> Transcript:
-        options.setdefault("settings", Settings(keep=2))
+        options.setdefault("settings", Settings(keep=2, horizon=0))
         options.setdefault("summarise", script)
         transcript = Transcript.open(options.pop("path", behind.where), **options)
         opened.append(transcript)

@@ -226,13 +226,16 @@ class Adapter:
     def get(self, token: str) -> Answer:
         """Read the file. A token may end in `#` and the number of the line to begin at: a continuation."""
         path, _, start = token.partition("#")
+        if path.startswith(MEDIA_FOLDER):
+            (saved,) = self._backend.download_files([path])
+            if saved.content is None:
+                return Answer(kind=AnswerKind.FOREIGN, reason=saved.error)
+            return Answer(kind=AnswerKind.FOUND, data=saved.content, carrier=path, evidence=True)
         result = self._backend.read(path, offset=int(start or 0))
         if result.error is not None:
             missing = "not found" in result.error
             return Answer(kind=AnswerKind.FOREIGN if missing else AnswerKind.DEGRADED, reason=result.error)
         content = (result.file_data or {}).get("content", "")
-        if (result.file_data or {}).get("encoding") == "base64":
-            return Answer(kind=AnswerKind.FOUND, data=base64.b64decode(content), carrier=path, evidence=True)
         if result.total_lines is None:
             # Only of an empty file are the lines not counted; its content is then a reminder to the model.
             return Answer(kind=AnswerKind.UNANCHORED, reason=content or "the file is empty")
@@ -358,10 +361,11 @@ def message_of(turn: Turn) -> AnyMessage:
     if turn.data is not None and (broken := broken_text(turn.data)) is not None:
         content = broken
     elif turn.data is not None:
+        # As an image, which a model without a profile is taken to accept; of any other kind it is sent a notice.
         block = {
-            "type": "file",
+            "type": "image",
             "base64": base64.b64encode(turn.data).decode("ascii"),
-            "mime_type": "application/octet-stream",
+            "mime_type": "image/png",
         }
         content = [*([{"type": "text", "text": turn.text}] if turn.text else []), block]
     if turn.speaker == "assistant":

@@ -8,14 +8,15 @@ import dataclasses
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anchorhold_reference as reference
 from anchorhold.adapters.reference_stepping import Gate, SteppedLedger, Workers
-from anchorhold.adapters.reference_store import Crash, Faults
+from anchorhold.adapters.reference_store import POWER, Crash, Faults, new_disk
 from anchorhold.compactor import (
     Advance,
     Audit,
@@ -32,8 +33,11 @@ from anchorhold.compactor import (
 )
 from anchorhold_reference.ages import uptime
 from anchorhold_reference.ledger import Ledger
-from anchorhold_reference.stores.sqlite import SqliteLedger
+from anchorhold_reference.stores.sqlite import SqliteLedger, connect
 from anchorhold_spec.vocabulary import Answer, Entry, Item, Outcome, Pointer, Tombstone, Turn
+
+if TYPE_CHECKING:
+    from anchorhold_reference.faults.power import Disk
 
 WATERMARK = 0.7
 """Taken where the suite names none."""
@@ -68,6 +72,9 @@ class Reference:
         self._passed = 0.0
         self._jumped = 0.0
         self._workers = Workers()
+        self._disk: Disk | None = None
+        self.lose_power = self._lose_power if POWER else None
+        """Not offered where the extra `faults` is not installed."""
 
     def describe(self) -> Description:
         """Say who this is."""
@@ -172,21 +179,24 @@ class Reference:
         where = next((p for p in self._transcript.pointers() if p.token == token), None)
         if where is None or where.epoch is None:
             return False
-        connection = sqlite3.connect(self._path, isolation_level=None)
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-            row = connection.execute("SELECT payload FROM cold WHERE epoch = ?", (where.epoch,)).fetchone()
-            if row is None:
-                return False
-            damaged = bytearray(row[0])
-            damaged[-1] ^= 1
-            guard = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'cold_is_immutable'").fetchone()
-            connection.execute("DROP TRIGGER cold_is_immutable")
-            connection.execute("UPDATE cold SET payload = ? WHERE epoch = ?", (bytes(damaged), where.epoch))
-            connection.execute(guard[0])
-            connection.execute("COMMIT")
-        finally:
-            connection.close()
+        with self._several():
+            connection = sqlite3.connect(self._path, isolation_level=None)
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                row = connection.execute("SELECT payload FROM cold WHERE epoch = ?", (where.epoch,)).fetchone()
+                if row is None:
+                    return False
+                damaged = bytearray(row[0])
+                damaged[-1] ^= 1
+                guard = connection.execute(
+                    "SELECT sql FROM sqlite_schema WHERE name = 'cold_is_immutable'"
+                ).fetchone()
+                connection.execute("DROP TRIGGER cold_is_immutable")
+                connection.execute("UPDATE cold SET payload = ? WHERE epoch = ?", (bytes(damaged), where.epoch))
+                connection.execute(guard[0])
+                connection.execute("COMMIT")
+            finally:
+                connection.close()
         return True
 
     def switch(self, session: str, user: str, branch: str = "main") -> None:
@@ -208,13 +218,12 @@ class Reference:
 
     def fork(self, branch: str) -> None:
         """Begin a branch, and go over to it."""
-        try:
-            forked = self._transcript.fork(branch)
-        except reference.AnchorholdError as error:
-            raise OperationError(str(error)) from error
-        self._abandon()
-        self._settings = dataclasses.replace(self._settings, branch=branch)
-        self._open = forked
+        with self._several():
+            try:
+                self._transcript.fork(branch).close()
+            except reference.AnchorholdError as error:
+                raise OperationError(str(error)) from error
+            self._settings = dataclasses.replace(self._settings, branch=branch)
 
     def forget(self, turn: str) -> Outcome:
         """Erase what a turn says."""
@@ -273,11 +282,26 @@ class Reference:
             result = getattr(transcript, op)(*(arguments[name] for name in WORKS[op]))
             return result if isinstance(result, Outcome | Answer) else None
 
+        if self._disk is not None:
+            self._abandon()
+            self._start(power=False)
         self._workers.begin(worker, self._connect_stepped, work)
 
     def advance(self, worker: str) -> Advance:
         """Let a worker go on up to its next access."""
-        return self._workers.advance(worker)
+        try:
+            return self._workers.advance(worker)
+        finally:
+            if not self._workers.under_way and self._open is not None:
+                self._abandon()
+                self._start()
+
+    def _lose_power(self) -> None:
+        """What was not synced is gone, and so is the process."""
+        if self._disk is None:
+            raise OperationError("no session is open, or workers have it open")
+        self._disk.lose()
+        self._abandon()
 
     def status(self) -> str:
         """`lossless`, or `degraded: ` and the reason."""
@@ -313,8 +337,22 @@ class Reference:
             copies=reference.Copies.HELD if self._held else reference.Copies.BEFORE_COMMIT,
         )
 
-    def _start(self) -> None:
-        self._open = self._connect(lambda path: SqliteLedger(Path(path), connect=self._faults.connect))
+    def _start(self, *, power: bool = POWER) -> None:
+        if power:
+            self._disk = new_disk()
+        through = self._faults.over(connect if self._disk is None else self._disk.connect)
+        self._open = self._connect(lambda path: SqliteLedger(Path(path), connect=through))
+
+    @contextmanager
+    def _several(self) -> Iterator[None]:
+        """While others have the file open as well. A disk that can lose power lets one connection have it."""
+        alone = self._disk is not None
+        if alone:
+            self._abandon()
+            self._start(power=False)
+        yield
+        self._abandon()
+        self._start()
 
     def _connect(self, ledger: Callable[[str | Path], Ledger]) -> reference.Transcript:
         return reference.Transcript.open(
@@ -342,6 +380,9 @@ class Reference:
         if self._open is not None:
             self._open.close()
             self._open = None
+        if self._disk is not None:
+            self._disk.close()
+            self._disk = None
 
     def _ask(self, request: reference.Request) -> reference.Reply:
         assert self._summarise is not None  # a transcript exists only after `open`

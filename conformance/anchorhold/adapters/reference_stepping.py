@@ -146,6 +146,11 @@ class Workers:
     def __init__(self) -> None:
         self._workers: dict[str, Worker] = {}
 
+    @property
+    def under_way(self) -> bool:
+        """Whether there are any."""
+        return bool(self._workers)
+
     def begin(self, name: str, connect: Callable[[Gate], reference.Transcript], work: Work) -> None:
         """Start one; it stands before its first access."""
         if name in self._workers:

@@ -3,11 +3,26 @@
 import re
 import sqlite3
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anchorhold.compactor import StoreFault
-from anchorhold_reference.stores.sqlite import Connection, Cursor, connect
+from anchorhold_reference.stores.sqlite import Connect, Connection, Cursor
+
+if TYPE_CHECKING:
+    from anchorhold_reference.faults.power import Disk
+
+POWER = find_spec("apsw") is not None
+"""Whether power can be lost here: with the extra `faults`."""
+
+
+def new_disk() -> "Disk":
+    """A disk that can lose power; only where `POWER`."""
+    from anchorhold_reference.faults.power import Disk
+
+    return Disk()
+
 
 _COLD = re.compile(r"\s*INSERT INTO cold\b", re.IGNORECASE)
 
@@ -30,9 +45,13 @@ class Faults:
         """Let it succeed."""
         self.armed = None
 
-    def connect(self, path: Path, wait: float) -> "FaultyConnection":
-        """Open the file, for `SqliteLedger`."""
-        return FaultyConnection(connect(path, wait), self)
+    def over(self, connect: Connect) -> Connect:
+        """How to open a file so that the faults happen to it."""
+
+        def open_(path: Path, wait: float) -> FaultyConnection:
+            return FaultyConnection(connect(path, wait), self)
+
+        return open_
 
 
 class FaultyConnection:

@@ -185,6 +185,8 @@ def con_3(reading: Reading, tally: Tally) -> None:
         for observation in reading.observations:
             away = withdrawal.turns & observation.withdrawn
             forked = observation.session != withdrawal.session and operation.op != "forget"
+            if operation.op == "clear" and _restored(reading, withdrawal, observation):
+                continue
             if observation.start < operation.end or forked or not away:
                 continue
             back = _come_back(reading, observation, withdrawal, away, writes)
@@ -195,6 +197,16 @@ def con_3(reading: Reading, tally: Tally) -> None:
                     fact=turn,
                     event=observation.end,
                 )
+
+
+def _restored(reading: Reading, withdrawal: Withdrawal, observation: Observation) -> bool:
+    """Whether the caller went back, after emptying the window, to how it had been before."""
+    return any(
+        later.operation.op == "rewind"
+        and withdrawal.operation.end < later.operation.start < observation.start
+        and later.session == withdrawal.session
+        for later in reading.withdrawals
+    )
 
 
 def _come_back(

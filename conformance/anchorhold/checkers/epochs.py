@@ -11,6 +11,8 @@ from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Pointer
 
 NUMBER = re.compile(r"\d+")
+IDENTIFIER = re.compile(r"[\w:@/.+=-]*\d[\w:@/.+=-]*")
+"""Something that names one thing of many: it has a figure in it."""
 LEAVING = frozenset({"evict", "expire"})
 
 
@@ -215,6 +217,20 @@ def epo_2(reading: Reading, tally: Tally) -> None:
             )
 
 
+def _names_both(reading: Reading, token: str, error: str) -> bool:
+    """Whether an error names two things: the pointer, or what it names, and what was found instead of it.
+
+    How a store names things is its own affair: a token, a key, a digest, a path, the id of a turn.
+    """
+    pointer = reading.pointers.get(token)
+    known = [token, *((pointer.key or "", *(pointer.covers or ())) if pointer is not None else ())]
+    named = {name for name in known if name and name in error}
+    rest = error
+    for name in sorted(named, key=len, reverse=True):
+        rest = rest.replace(name, " ")
+    return bool(named) + len(set(IDENTIFIER.findall(rest))) >= 2
+
+
 def epo_3(reading: Reading, tally: Tally) -> None:
     """Stored bytes were damaged: following the pointer must not pass them off as the original."""
     good: dict[str, str] = {}
@@ -222,7 +238,16 @@ def epo_3(reading: Reading, tally: Tally) -> None:
     corrupting = [o for o in reading.operations if o.op == "corrupt" and o.ok and o.value is True]
     for observation in reading.observations:
         damaged |= {str(o.arguments.get("token", "")) for o in corrupting if o.start < observation.start}
-        tally.trigger(len(damaged & observation.errors.keys()))
+        for name in sorted(damaged & observation.errors.keys()):
+            tally.trigger()
+            error = observation.errors[name]
+            if not _names_both(reading, name, error):
+                tally.fail(
+                    f"The stored bytes under pointer {name} were damaged, and following it ends with an error that "
+                    f"does not name both what was asked for and what was found (“{shorten(error)}”).",
+                    fact=name,
+                    event=observation.end,
+                )
         for name, answer in observation.answers.items():
             if name not in damaged:
                 if answer.kind in CONTENT and name in reading.issued:

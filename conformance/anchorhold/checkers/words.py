@@ -4,6 +4,7 @@ They are lenient where honest designs differ (white space, escaping, sentence fr
 change (a longer number, a longer path, a lost or added negation).
 """
 
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -142,7 +143,13 @@ def forms(turn: Turn) -> tuple[tuple[str, ...], ...]:
     own = decoded(turn.text, turn.data)
     parts = [own] if own.strip() else [call.arguments for call in turn.calls if call.arguments.strip()]
     return tuple(
-        tuple({plain(part), *(plain(json.dumps(part, ensure_ascii=a)[1:-1]) for a in (True, False))})
+        tuple(
+            {
+                plain(part),
+                *(plain(json.dumps(part, ensure_ascii=a)[1:-1]) for a in (True, False)),
+                *(plain(html.escape(part, quote=q)) for q in (True, False)),
+            }
+        )
         for part in parts
     )
 

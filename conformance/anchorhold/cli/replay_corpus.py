@@ -1,8 +1,10 @@
 """`anchorhold replay-corpus`: real transcripts, replayed through the reference compactor."""
 
 import json
+import signal
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import Annotated
 
@@ -33,6 +35,8 @@ def replay_corpus(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
     """Replay transcripts through the reference, with a lossy summariser and lifetimes; count what is lost.
+
+    An interrupt (Ctrl-C) ends it early, with the figures of the turns so far.
 
     Exit status: 0 nothing drifted and every pointer resolved with the gate on, 1 otherwise, 2 a usage error.
     """
@@ -68,12 +72,16 @@ def _replay_all(
     found: list[tuple[Path, list[Turn]]], *, budget: int, queries: int, gate: bool, work: Path | None
 ) -> Tally:
     total = Tally()
+    stop = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: stop.set())
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with (
         tempfile.TemporaryDirectory(dir=work, prefix="anchorhold-replay-") as directory,
         Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as progress,
     ):
         for i, (path, turns) in enumerate(found):
+            if stop.is_set():
+                break
             name = f"{path.name}, gate {'on' if gate else 'off'}"
             task = progress.add_task(name, total=len(turns))
             total.add(
@@ -84,8 +92,12 @@ def _replay_all(
                     gate=gate,
                     queries=choose_queries(turns, count=queries),
                     progress=lambda n, task=task: progress.advance(task, n),  # type: ignore[misc]
+                    stopped=stop.is_set,
                 )
             )
+    signal.signal(signal.SIGINT, before)
+    if stop.is_set():
+        typer.echo(f"anchorhold: stopped after {total.turns} turns; the figures are of those", err=True)
     return total
 
 

@@ -124,8 +124,9 @@ def replay(
     gate: bool,
     queries: Sequence[Query],
     progress: Callable[[int], None] = lambda _: None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Tally:
-    """Replay one transcript on a new database."""
+    """Replay one transcript on a new database; as far as it got, where `stopped` says to stop."""
     tally = Tally(turns=len(turns))
     started = time.perf_counter()
     now = 0.0
@@ -145,6 +146,10 @@ def replay(
         size = 0
         ends = {len(turns) * (i + 1) // PASSES for i in range(PASSES)}
         for done, turn in enumerate(turns, 1):
+            if stopped():
+                tally.turns = done - 1
+                run.ask(queries)
+                break
             now = done * SECONDS_A_TURN
             transcript.append(turn)
             run.by_id[turn.id] = turn

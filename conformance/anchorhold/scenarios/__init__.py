@@ -51,14 +51,16 @@ class Budget:
     rounds: int
     """How often each directed scenario is written and played, each time with other turns and facts."""
     mixtures: int
+    walks: int
+    """Walks through all operations and faults that Hypothesis draws."""
     shrinking: int
     """Runs that may be spent on shortening one failing history."""
 
 
 BUDGETS: dict[Effort, Budget] = {
-    Effort.QUICK: Budget(rounds=1, mixtures=2, shrinking=60),
-    Effort.STANDARD: Budget(rounds=1, mixtures=14, shrinking=100),
-    Effort.THOROUGH: Budget(rounds=5, mixtures=150, shrinking=400),
+    Effort.QUICK: Budget(rounds=1, mixtures=2, walks=0, shrinking=60),
+    Effort.STANDARD: Budget(rounds=1, mixtures=14, walks=0, shrinking=100),
+    Effort.THOROUGH: Budget(rounds=5, mixtures=150, walks=100, shrinking=400),
 }
 
 

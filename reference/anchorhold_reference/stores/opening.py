@@ -9,17 +9,21 @@ from anchorhold_reference.errors import MissingExtraError
 from anchorhold_reference.ledger import Ledger
 from anchorhold_reference.stores.directory import DirectoryStore
 from anchorhold_reference.stores.outer import ColdStore
-from anchorhold_reference.stores.sqlite import SqliteLedger
+from anchorhold_reference.stores.sqlite import SqliteFile, SqliteLedger
 
 
 class OpenLedger(Protocol):
     """Opens a ledger: what `open_ledger` does, for who wants to have it opened otherwise."""
 
-    def __call__(self, where: str | Path, *, scope: str, cold_store: str | Path | ColdStore | None = None) -> Ledger:
+    def __call__(
+        self, where: str | Path | SqliteFile, *, scope: str, cold_store: str | Path | ColdStore | None = None
+    ) -> Ledger:
         """See `open_ledger`."""
 
 
-def open_ledger(where: str | Path, *, scope: str, cold_store: str | Path | ColdStore | None = None) -> Ledger:
+def open_ledger(
+    where: str | Path | SqliteFile, *, scope: str, cold_store: str | Path | ColdStore | None = None
+) -> Ledger:
     """Open the ledger at a path, `sqlite:///path` or `postgresql://user@host/database?schema=name`.
 
     `scope` names what will be written, as in `PostgresLedger`; `cold_store` is as in `open_cold_store`. Raises
@@ -35,7 +39,9 @@ def open_ledger(where: str | Path, *, scope: str, cold_store: str | Path | ColdS
     return ledger
 
 
-def _ledger(where: str | Path, scope: str, outer: ColdStore | None) -> Ledger:
+def _ledger(where: str | Path | SqliteFile, scope: str, outer: ColdStore | None) -> Ledger:
+    if isinstance(where, SqliteFile):
+        return SqliteLedger(where.path, outer=outer, connect=where.connect)
     if isinstance(where, Path):
         return SqliteLedger(where, outer=outer)
     scheme = urlsplit(where).scheme if "://" in where else ""

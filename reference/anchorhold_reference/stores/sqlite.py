@@ -6,6 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -47,6 +48,14 @@ raises is to be a `sqlite3.Error`."""
 def connect(path: Path, wait: float) -> Connection:
     """Open a file with Python's own driver, transactions left to the caller."""
     return sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqliteFile:
+    """A SQLite file with a driver other than Python's own; see `faults.power`."""
+
+    path: Path
+    connect: Connect
 
 
 class SqliteLedger:

@@ -424,6 +424,23 @@ class SearchesEveryBranch(Journal):
         return super().not_found(literal)
 
 
+# EPO-3
+
+
+class SaysOnlyThatSomethingIsWrong(Vault):
+    def getting(self, token: str) -> Steps:
+        if token in self.damaged:
+            raise OperationError("checksum mismatch")
+        return (yield from super().getting(token))
+
+
+class SaysWhereAndNotWhat(Journal):
+    def get(self, token: str) -> Answer:
+        if token in self.damaged:
+            raise OperationError(f"cannot read {token}")
+        return super().get(token)
+
+
 # Right ones of a wrong one's shape
 
 
@@ -512,6 +529,8 @@ DRIVEN_WRONG: tuple[tuple[type[Any], str], ...] = (
     (KeepsItsClaimWhenTheModelFails, "PRO-3"),
     (StaysBusy, "PRO-3"),
     (BranchesShareTheirTurns, "ISO-1"),
+    (SaysOnlyThatSomethingIsWrong, "EPO-3"),
+    (SaysWhereAndNotWhat, "EPO-3"),
     (SearchesEveryBranch, "ISO-1"),
 )
 """Each with the rule that it breaks."""

@@ -62,10 +62,11 @@ class KeepsWhatMayExpire(ExpiresByAge):
     """Honest: where originals may expire too early, what can be verified stays in the window, and that is said."""
 
     def choose(self, turns: list[Turn]) -> list[Turn]:
-        free = super().choose(turns)
         if self.settings.lifetime is None:
-            return free
-        return [turn for turn in free if not verifiable(whole(turn))]
+            return super().choose(turns)
+        bound = [replace(turn, protected=True) if verifiable(whole(turn)) else turn for turn in turns]
+        free = {turn.id for turn in super().choose(bound)}
+        return [turn for turn in turns if turn.id in free]
 
     def let_go(self, token: str) -> None:
         """Without a lifetime nothing expires."""

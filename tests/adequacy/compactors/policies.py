@@ -6,7 +6,7 @@ from typing import Any
 
 from anchorhold.compactor import Settings, Summarise
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Outcome, OutcomeKind, Turn
-from compactors.common import Statement, bare, nothing, refused, verifiable, whole
+from compactors.common import Statement, bare, noted, nothing, refused, verifiable, whole
 from compactors.event_log import Condensation, EventLog
 from compactors.slot_cache import SlotCache
 
@@ -19,6 +19,7 @@ class ExpiresThroughTheGate(SlotCache):
     def open(self, settings: Settings, summarise: Summarise) -> Settings:
         self.now = 0.0
         self.born: dict[str, float] = {}
+        self.aged: set[str] = set()
         return super().open(settings, summarise)
 
     def put(self, turn: Turn) -> str:
@@ -31,8 +32,16 @@ class ExpiresThroughTheGate(SlotCache):
         for token in [t for t, born in self.born.items() if self.now - born > LIFETIME and self.stored(t)]:
             self.let_go(token)
 
+            self.aged.add(token)
+
     def let_go(self, token: str) -> None:
         self.evict(token)
+
+    def get(self, token: str) -> Answer:
+        answer = super().get(token)
+        if answer.kind is AnswerKind.EXPIRED and token not in self.aged:
+            return Answer(kind=AnswerKind.UNANCHORED, reason="it was let go on request")
+        return answer
 
 
 class ExpiresByAge(ExpiresThroughTheGate):
@@ -128,7 +137,7 @@ class PrunedLog(EventLog):
         if last is None or not gone:
             return text
         missing = [s for s in verifiable(bare(last.text)) if s not in text]
-        return "\n".join([text, *missing])
+        return noted("\n".join([bare(text), *missing]), len(names))
 
     def blank(self, token: str) -> None:
         number = int(token[1:])
@@ -143,8 +152,16 @@ class PrunedLog(EventLog):
 
     def get(self, token: str) -> Answer:
         if token in self.names() and "blank" in (self.readable(token) or {}):
-            return Answer(kind=AnswerKind.EXPIRED)
+            return Answer(kind=AnswerKind.UNANCHORED, reason="the event was blanked on request")
         return super().get(token)
+
+    def not_found(self, literal: str) -> Answer:
+        last = self.condensation()
+        line = next((one for one in (last.text if last else "").splitlines() if literal in one), None)
+        if line is not None:
+            return Answer(kind=AnswerKind.FOUND, text=line, evidence=False)
+        blanks = any("blank" in (self.readable(name) or {}) for name in self.names())
+        return Answer(kind=AnswerKind.UNANCHORED) if blanks else super().not_found(literal)
 
 
 class PrunesByAnIndexOfYesterday(PrunedLog):
