@@ -165,7 +165,7 @@ CREATE TABLE pointer (
 );
 CREATE UNIQUE INDEX pointer_span ON pointer (span);
 CREATE INDEX pointer_session ON pointer (session, holding, span);
-CREATE INDEX pointer_unindexed ON pointer (session) WHERE indexed = 0 AND holding = 'committed';
+CREATE INDEX pointer_unindexed ON pointer (session, span) WHERE indexed = 0;
 CREATE INDEX pointer_unresolvable ON pointer (session, span) WHERE copy = 'unresolvable';
 CREATE INDEX pointer_outstanding ON pointer (session) WHERE copy = 'outstanding';
 
