@@ -10,6 +10,7 @@ from anchorhold_reference.errors import TurnConflictError
 from anchorhold_reference.extract import Mention, facts_of
 from anchorhold_reference.extract.slots import name
 from anchorhold_reference.ledger import Ledger, marks
+from anchorhold_reference.window import Window, Windows
 from anchorhold_spec.vocabulary import Turn
 
 END = 2**62
@@ -83,6 +84,7 @@ class Session:
         """`root` is the first branch of the session: facts are kept under its id."""
         self._facts: dict[int, list[Mention]] = {}
         self._turns: dict[int, tuple[bytes, Turn]] = {}
+        self._windows = Windows()
 
     def _found(self) -> tuple[int, int]:
         with self.ledger.transaction():
@@ -202,6 +204,15 @@ class Session:
         """How many compactions have committed."""
         (n,) = self.ledger.one("SELECT compactions FROM session WHERE id = ?", (self.id,))
         return int(n)
+
+    def window(self) -> Window:
+        """The window, for questions: what was known of it when it was last asked for is kept (see `window`)."""
+        mark = self.ledger.one(
+            "SELECT s.version, (SELECT max(w.position) FROM live w WHERE w.session = s.id), "
+            "(SELECT count(*) FROM live w WHERE w.session = s.id) FROM session s WHERE s.id = ?",
+            (self.id,),
+        )
+        return self._windows.now(mark, self.live, self.read)
 
     def version(self) -> int:
         """Which version the window has: it grows with all that takes something out of it (CON-2, CON-3)."""
