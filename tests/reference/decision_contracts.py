@@ -80,9 +80,9 @@ def expiry_agrees(age: int, horizon: int, ends: bool) -> bool:
     post: _
     """
     over = ends and age >= horizon
-    return decide.may_expire(
-        age=float(age), horizon=float(horizon) if ends else None
-    ) == machines.original_may_be_reaped(horizon_over=over)
+    return decide.may_expire(age=age, horizon=horizon if ends else None) == machines.original_may_be_reaped(
+        horizon_over=over
+    )
 
 
 def stopping_agrees(degraded: bool, accepted: bool) -> bool:
