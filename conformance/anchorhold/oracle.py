@@ -70,9 +70,9 @@ class _Session:
 
     def events(self, lane: tuple[Stretch, ...]) -> Iterator[Occurrence]:
         for stretch in lane:
-            back = self._gone & stretch.after.raw
-            if back:
-                # A compaction was undone by a recovery: no machine takes back what is durable.
+            if self._gone & stretch.after.raw or self._appended & stretch.after.withdrawn:
+                # A recovery undid a compaction, or a caller withdrew something: what becomes of the summaries over it
+                # differs from one compactor to the next, so that from here on no machine says what it has to be.
                 return
             at = stretch.after.end
             for seen in self._stretch(stretch):
@@ -278,8 +278,8 @@ class _Session:
             whole = answer.kind is AnswerKind.FOUND
             if not whole or not there or there & bound or after.exempt & bound:
                 continue
-            for turn in (turn for turn in reading.said if turn in bound & self._reached):
-                other = next(each for each in reading.said if each in there)
+            for turn in (turn for turn in reading.said if turn in bound & self._appended - after.raw):
+                other = next((each for each in reading.said if each in there & self._appended), ELSE)
                 yield Occurrence(event="resolve", span=turn, found=other)
 
     # What holds an assertion besides the window

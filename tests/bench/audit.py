@@ -186,7 +186,7 @@ def main() -> int:
     parser.add_argument("what", nargs="*", choices=["speed", "memory", "labels", "turns", "table", []])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--size", type=float, default=2.0, help="GB of the large file")
-    parser.add_argument("--reading", default="first_reading")
+    parser.add_argument("--reading", default="adjudicated")
     parser.add_argument("--errors", action="store_true")
     given = parser.parse_args()
     what = given.what or ["speed", "memory", "labels", "turns", "table"]

@@ -53,11 +53,7 @@ def unsupported(compaction: Compaction, said: View) -> Iterator[Example]:
         return
     seen: set[str] = set()
     for mention in mentions(text):
-        if (
-            mention.literal in seen
-            or not verifiable(mention)
-            or text[max(0, mention.start - 1) : mention.start] in _OPEN
-        ):
+        if mention.literal in seen or not verifiable(mention) or _elided(text, mention):
             continue
         seen.add(mention.literal)
         if not said.supports(mention.literal, mention.kind):

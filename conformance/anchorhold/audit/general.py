@@ -46,7 +46,7 @@ _HEADS = frozenset(sys.stdlib_module_names) | frozenset(
         "String",
     ]
 )
-_RECEIVERS = re.compile(r"(?:[a-z]{1,3}|cmd|resp|this|self)\.[A-Za-z]\w*")
+_RECEIVERS = re.compile(r"(?:[a-z]{1,2}|err|ctx|cmd|req|res|resp|env|this|self)\.[A-Za-z]\w*")
 _BRANDS = frozenset(
     [
         "GitHub",

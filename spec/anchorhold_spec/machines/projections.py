@@ -107,12 +107,16 @@ class _PointerBeforeCommit:
                 # Pending has ended, and not in a pointer: then this was no commit.
                 self.pending.discard(span)
                 yield from self._commit(span)
+            case Occurrence(event="resolve", span=str(span), found=str(found)) if found != span:
+                # Wherever the pointer leads, and whether or not anybody saw it made: to another span is wrong.
+                place = {"k": Who("key", self.key_of[span])} if span in self.key_of else {}
+                yield _take("resolve", s=_span(span), t=_span(found), **place)
             case Occurrence(event="resolve", span=str(span)) if span in self.key_of and span not in self.pending:
-                place = Who("key", self.key_of[span])
+                there = Who("key", self.key_of[span])
                 if seen.found is not None:
-                    yield _take("resolve", s=_span(span), k=place, t=_span(seen.found))
+                    yield _take("resolve", s=_span(span), k=there, t=_span(span))
                 elif span in self.committed:
-                    yield (Look("slot", (place,), None),)
+                    yield (Look("slot", (there,), None),)
             case Occurrence(event="expire", span=str(span)) if span in self.committed:
                 yield _take("horizon ends", s=_span(span))
             case Occurrence(event="crash"):

@@ -1,0 +1,42 @@
+"""The labels hold places and no text; on the transcripts themselves, where those are there, the audit meets them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LABELS = Path(__file__).parent / "labels"
+ROOT = Path(__file__).parents[3]
+DATA = ROOT.parent / "shared" / "data"
+
+
+@pytest.mark.parametrize("name", ["first_reading", "second_reading", "adjudicated"])
+def test_labels_are_places_with_a_class_and_no_text(name: str) -> None:
+    read = {
+        (each["dataset"], each["boundary"])
+        for each in map(json.loads, (LABELS / "compactions.jsonl").read_text(encoding="utf-8").splitlines())
+    }
+    labels = [json.loads(line) for line in (LABELS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+    assert len(read) >= 12
+    assert len({dataset.split("/")[0] for dataset, _ in read}) >= 2
+    assert labels
+    for label in labels:
+        assert set(label) == {"dataset", "boundary", "record", "field", "start", "end", "kind", "class"}
+        assert (label["dataset"], label["boundary"]) in read
+        assert label["class"] in {"needed-lost", "needed-reachable", "unsupported"}
+        assert 0 <= label["start"] < label["end"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DATA.exists(), reason=f"the transcripts of {DATA} are not here")
+def test_on_the_labelled_transcripts_precision_and_recall_are_as_stated() -> None:
+    told = subprocess.run(
+        [sys.executable, ROOT / "tests" / "bench" / "audit.py", "labels", "--errors", "--data", DATA],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
