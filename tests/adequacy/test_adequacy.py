@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from catalogue import HONEST, RIGHT, WRONG, by_design, caught, look
+from catalogue import HONEST, LONG, RIGHT, WRONG, by_design, caught, look
+from compactors.driven import DRIVEN_RIGHT
 from compactors.slot_cache import AnswersWithANeighbour, CommitsBeforeThePointer, EvictsTheLastCarrier
 
 from anchorhold.check import check
@@ -15,6 +16,7 @@ from anchorhold.load import load
 from anchorhold.scenarios import Effort
 from anchorhold.verdict import Failure, VerdictKind
 
+NO_MEANS = "the adapter offers no "
 FEW = frozenset(
     {
         "mixed-generations", "equal-text", "new-values", "tombstones", "recycled-key", "neighbours", "reply-echo",
@@ -64,9 +66,16 @@ def test_right_compactor_is_blamed_for_nothing(kind: type[Any]) -> None:
     assert by_design(kind).keys() <= looked.failures.keys()
     kinds = {rule: (v.kind, v.reason) for rule, v in looked.verdicts.items()}
     held = {VerdictKind.PASS, VerdictKind.VACUOUS}
-    assert {
+    open_ = {
         rule: verdict for rule, verdict in kinds.items() if verdict[0] not in held and rule not in by_design(kind)
-    } == {}
+    }
+    # What these compactors cannot be driven to is not observable; what is too long for a quick check is inconclusive.
+    undriven = {
+        rule for rule, (verdict, why) in open_.items() if verdict is VerdictKind.NOT_OBSERVABLE and NO_MEANS in why
+    }
+    long = {rule for rule in LONG if open_.get(rule, (None,))[0] is VerdictKind.INCONCLUSIVE}
+    assert {rule: verdict for rule, verdict in open_.items() if rule not in undriven | long} == {}
+    assert not undriven or kind not in DRIVEN_RIGHT
 
 
 @pytest.mark.slow
