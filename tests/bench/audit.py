@@ -29,7 +29,6 @@ STREAMS = ("claude_code/stream_user-a.jsonl.xz", "claude_code/stream_user-b.json
 SPEED, MEMORY, PRECISION, RECALL, UNSUPPORTED = 10.0, 400.0, 0.95, 0.85, 0.9
 NOTES = {
     "claude_console_md": "STATS.md counts what the user and the agent say and call; here results are turns as well",
-    "irc": "STATS.md joins what is broken over lines in another way",
     "memorybank/probing": "questions about the dialogues, and no transcript: read as text",
 }
 
