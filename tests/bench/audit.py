@@ -111,6 +111,8 @@ def quality(data: Path, *, reading: str, errors: bool) -> bool:
     good = True
     for what, precision, recall in (("needed", PRECISION, RECALL), ("unsupported", UNSUPPORTED, 0.0)):
         labels = [each for each in given if each["class"].startswith(what)]
+        if not labels:
+            continue  # the reading did not look for it
         mine = [(d, e, e.used if what == "needed" else e.summary) for d, e in found if e.what == what]
         hits = {i for i, x in enumerate(labels) for d, _, place in mine if d == x["dataset"] and _stands(x, place)}
         right = [m for m in mine if any(m[0] == x["dataset"] and _stands(x, m[2]) for x in labels)]
