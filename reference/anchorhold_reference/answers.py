@@ -13,11 +13,11 @@ from anchorhold_reference.codec import decode, digest, shown
 from anchorhold_reference.decide import Copy, Holding, Statement, current, resolution
 from anchorhold_reference.errors import MismatchError, StoreError
 from anchorhold_reference.extract import stands_in
-from anchorhold_reference.extract.facts import UnreadableError
 from anchorhold_reference.extract.slots import name
 from anchorhold_reference.pointer import unseal
 from anchorhold_reference.session import UNDER, Live, Session, carrier_id
 from anchorhold_reference.status import causes
+from anchorhold_reference.window import Window
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Turn
 
 
@@ -112,12 +112,12 @@ def reconstitute(session: Session, subject: str, attribute: str, *, evidence: bo
     `evidence` only an original answers (EVI-5).
     """
     with session.ledger.reading():
-        live = session.live()
-        said, unread = _assertions(session, live, name(subject), name(attribute))
+        window = session.window()
+        said, unread = _assertions(session, window, name(subject), name(attribute))
         open_ = [one for one in said if one.dropped is None]
         at = current(tuple(_statement(one) for one in said))
         if at is None:
-            return _never(session, live, unread, subject, attribute)
+            return _never(session, window, unread, subject, attribute)
         chosen = said[at]
         # The same value may have been said by another turn, whose assertion no tombstone covers (MAN-4).
         same = [one for one in open_ if (one.value, one.negated) == (chosen.value, chosen.negated)]
@@ -141,10 +141,10 @@ def _statement(one: _Said) -> Statement:
     return Statement(order=one.order, value=one.value, negated=one.negated)
 
 
-def _assertions(session: Session, live: list[Live], subject: str, attribute: str) -> tuple[list[_Said], list[str]]:
+def _assertions(session: Session, window: Window, subject: str, attribute: str) -> tuple[list[_Said], list[str]]:
     """Every assertion of a slot: those on record, and those of turns in the window that have not been recorded
     yet."""
-    at = {one.carrier: one for one in live if one.turn is not None}
+    at = window.by_carrier
     found: dict[tuple[int, int], _Said] = {}
     for span, order, fact, value, literal, negated, dropped in session.ledger.all(
         "SELECT a.span, a.span, f.id, f.value, f.literal, f.negated, x.reason FROM fact f "
@@ -164,27 +164,18 @@ def _assertions(session: Session, live: list[Live], subject: str, attribute: str
             dropped=dropped,
         )
     recorded = {span for span, _ in found}
-    unread: list[str] = []
-    for one in at.values():
-        assert one.turn is not None
-        if one.carrier in recorded:
-            continue
-        try:
-            mentions = session.read(one)
-        except UnreadableError:
-            unread.append(one.turn.id)
-            continue
-        for i, m in enumerate(mentions):
-            if m.kind == "slot" and (name(m.subject or ""), name(m.attribute or "")) == (subject, attribute):
-                found[one.carrier, -i] = _Said(
-                    order=one.carrier,
-                    span=one.carrier,
-                    fact=-i,
-                    value=m.value or "",
-                    literal=m.literal,
-                    negated=m.negated,
-                    live=one,
-                )
+    stated, unread = window.stated(subject, attribute)
+    for one, i, m in stated:
+        if one.carrier not in recorded:
+            found[one.carrier, -i] = _Said(
+                order=one.carrier,
+                span=one.carrier,
+                fact=-i,
+                value=m.value or "",
+                literal=m.literal,
+                negated=m.negated,
+                live=one,
+            )
     return list(found.values()), unread
 
 
@@ -256,7 +247,7 @@ def _turn_id(session: Session, span: int) -> str | None:
     return None if row is None else str(row[0])
 
 
-def _never(session: Session, live: list[Live], unread: list[str], subject: str, attribute: str) -> Answer:
+def _never(session: Session, window: Window, unread: list[str], subject: str, attribute: str) -> Answer:
     """Nothing asserts the slot. Whether that means "never said" depends on what was read (REC-4)."""
     if unread:
         return Answer(
@@ -268,7 +259,7 @@ def _never(session: Session, live: list[Live], unread: list[str], subject: str, 
             kind=AnswerKind.UNANCHORED,
             reason="no statement of it is on record; some originals were let go, and may have said it in other words",
         )
-    mention, faults = _originals_with(session, live, subject, anywhere=True)
+    mention, faults = _originals_with(session, window, subject, anywhere=True)
     faults += _lost(session)
     if faults and mention is None:
         return Answer(kind=AnswerKind.DEGRADED, reason="; ".join(faults))
@@ -307,8 +298,9 @@ def search(session: Session, literal: str) -> Answer:
         return Answer(kind=AnswerKind.UNANCHORED, reason="nothing was asked for; give a literal")
     ledger = session.ledger
     with ledger.reading():
-        live = session.live()
-        found, faults = _originals_with(session, live, literal)
+        window = session.window()
+        live = window.live
+        found, faults = _originals_with(session, window, literal)
         if found is not None:
             return found
         repeated = _in_manifests(session, literal)
@@ -374,7 +366,7 @@ def _in_manifests(session: Session, literal: str) -> Answer | None:
 
 
 def _originals_with(
-    session: Session, live: list[Live], literal: str, *, anywhere: bool = False
+    session: Session, window: Window, literal: str, *, anywhere: bool = False
 ) -> tuple[Answer | None, list[str]]:
     """The newest original in which a literal stands, and what could not be searched.
 
@@ -391,17 +383,13 @@ def _originals_with(
         )
     }
     faults: list[str] = []
-    for one in reversed(live):
+    for one in reversed(window.live if anywhere or window.may_say(literal) else ()):
         if one.turn is not None and one.carrier not in dropped and _says(one.turn, literal, anywhere=anywhere):
             return original(one.turn, carrier=one.id, value=literal), faults
     spans = index.candidates(ledger, session.id, literal, begun=anywhere)
     if spans is None:
         # Nothing but punctuation: no index has it, so each original is read.
         spans = iter(_every_original(session))
-    else:
-        lacking = index.missing(ledger, session.id)
-        if lacking:
-            faults.append(f"{lacking} originals are not in the full-text index yet (REC-4)")
     for span in spans:
         if span in dropped:
             continue
@@ -416,6 +404,9 @@ def _originals_with(
         if turn is not None and _says(turn, literal, anywhere=anywhere):
             where = carrier_id(span, 0) if issued is None else issued.address.key
             return original(turn, carrier=where, value=literal), faults
+    lacking = index.missing(ledger, session.id)
+    if lacking:
+        faults.append(f"{lacking} originals are not in the full-text index yet (REC-4)")
     return None, faults
 
 

@@ -15,7 +15,7 @@ from anchorhold_reference.decide import Copy, Holding
 from anchorhold_reference.errors import ForeignStoreError, MismatchError, StoreError
 from anchorhold_reference.ledger import Ledger
 from anchorhold_reference.pointer import Address, seal
-from anchorhold_reference.stores.outer import mark_of
+from anchorhold_reference.stores.outer import MARK
 from anchorhold_spec.vocabulary import Turn
 
 log = logging.getLogger("anchorhold.cold")
@@ -169,24 +169,33 @@ def tidy(ledger: Ledger) -> bool:
 
 
 def attach(ledger: Ledger) -> None:
-    """Make sure that the cold store outside is the one that this ledger's originals lie in.
+    """Make sure that the cold store outside is this ledger's, and no other's: two ledgers would give the same keys.
 
-    Raises `ForeignStoreError` where it is another, or where none was given and there is one.
+    Raises `ForeignStoreError` where it is another's, or where none was given and there is one. The mark stands in the
+    ledger before it stands in the store, so whoever dies in between leaves a store that can be taken up again.
     """
     outer = ledger.outer
-    mark = None if outer is None else mark_of(outer, secrets.token_hex(16))
     with ledger.transaction():
-        row = ledger.first("SELECT mark FROM outer_store")
-        if row is None and mark is not None:
-            ledger.run("INSERT INTO outer_store (mark) VALUES (?)", (mark,))
-        known = mark if row is None else str(row[0])
-    if outer is None and known is not None:
+        row = ledger.first("SELECT mark, made FROM outer_store")
+        if row is None and outer is not None:
+            row = (secrets.token_hex(16), 0)
+            ledger.run("INSERT INTO outer_store (mark, made) VALUES (?, ?)", row)
+    if row is None:
+        return
+    mark, made = str(row[0]), bool(row[1])
+    if outer is None:
         raise ForeignStoreError(
             "this ledger",
-            f"its originals lie in a cold store of their own, with the mark {known}; give it as cold_store",
+            f"its originals lie in a cold store of their own, with the mark {mark}; give it as cold_store",
         )
-    if outer is not None and mark != known:
-        raise ForeignStoreError(outer.where, f"the cold store of another ledger: its mark is {mark}, not {known}")
+    if not made:
+        outer.create(MARK, mark.encode("ascii"))
+    held = outer.read(MARK)
+    if held != mark.encode("ascii"):
+        found = "it has no mark" if held is None else "it has the mark of another ledger"
+        raise ForeignStoreError(outer.where, f"{found}, and the originals of this one lie where the mark is {mark}")
+    if not made:
+        ledger.run("UPDATE outer_store SET made = 1")
 
 
 def stored(ledger: Ledger, slot: int, epoch: int) -> bytes | None:

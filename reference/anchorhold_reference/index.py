@@ -23,7 +23,14 @@ LONGEST = 64
 """Longer words are kept by their first characters only; the text itself is looked at in any case."""
 PAGE = 64
 """Candidates that are fetched at a time."""
-_OF_BRANCH = "JOIN lineage g ON g.node = p.session AND p.span BETWEEN g.first AND g.last"
+# CROSS: in this order, or SQLite may go through the pointers and ask the index about each.
+_OF_BRANCH = (
+    "CROSS JOIN pointer p ON p.span = e.rowid "
+    "CROSS JOIN lineage g ON g.node = p.session AND p.span BETWEEN g.first AND g.last"
+)
+_OF_BRANCH_THERE = (
+    "JOIN pointer p ON p.span = e.span JOIN lineage g ON g.node = p.session AND p.span BETWEEN g.first AND g.last"
+)
 _SEEN = "lineage g JOIN pointer p ON p.session = g.node AND p.span BETWEEN g.first AND g.last"
 """The pointers that a branch sees (ISO-1)."""
 
@@ -101,7 +108,9 @@ def _lacking(ledger: Ledger, session: int) -> list[int]:
     return [
         int(span)
         for (span,) in ledger.all(
-            f"SELECT p.span FROM {_SEEN} WHERE g.session = ? AND p.indexed = 0 AND p.holding = 'committed'",  # noqa: S608
+            # Not by the index over `holding`, which has every original: by the one of those that are missing.
+            f"SELECT p.span FROM {_SEEN} WHERE g.session = ? AND p.indexed = 0 "  # noqa: S608
+            "AND p.holding || '' = 'committed'",
             (session,),
         )
     ]
@@ -127,15 +136,15 @@ def candidates(ledger: Ledger, session: int, literal: str, *, begun: bool = Fals
 
 def _pages(ledger: Ledger, session: int, words: Sequence[str], *, begun: bool) -> Iterator[int]:
     if ledger.dialect.name == "sqlite":
-        table, span, condition = "entry e", "e.rowid", "e.entry MATCH ?"
+        span, branch, condition = "e.rowid", _OF_BRANCH, "e.entry MATCH ?"
         wanted: object = f'"{" ".join(words)}"' + (" *" if begun else "")
     else:
-        table, span, condition = "entry e", "e.span", "e.words @> CAST(? AS text[])"
+        span, branch, condition = "e.span", _OF_BRANCH_THERE, "e.words @> CAST(? AS text[])"
         wanted = list(words[:-1] if begun else words)
     before = 1 << 62
     while True:
         found = ledger.all(
-            f"SELECT {span} FROM {table} JOIN pointer p ON p.span = {span} {_OF_BRANCH} "  # noqa: S608
+            f"SELECT {span} FROM entry e {branch} "  # noqa: S608
             f"WHERE {condition} AND {span} < ? AND g.session = ? AND p.holding = 'committed' "
             f"ORDER BY {span} DESC LIMIT ?",
             (wanted, before, session, PAGE),
@@ -157,16 +166,16 @@ def ranked(ledger: Ledger, session: int, query: str, *, limit: int) -> list[tupl
         return [
             (int(span), -float(rank))
             for span, rank in ledger.all(
-                "SELECT e.rowid, bm25(entry) FROM entry e JOIN pointer p ON p.span = e.rowid "  # noqa: S608
-                f"{_OF_BRANCH} WHERE e.entry MATCH ? AND g.session = ? AND p.holding = 'committed' "
+                f"SELECT e.rowid, bm25(entry) FROM entry e {_OF_BRANCH} "  # noqa: S608
+                "WHERE e.entry MATCH ? AND g.session = ? AND p.holding = 'committed' "
                 "ORDER BY bm25(entry) LIMIT ?",
                 (" OR ".join(f'"{word}"' for word in words), session, limit),
             )
         ]
     wanted = set(words)
     found = ledger.all(
-        "SELECT e.span, e.words FROM entry e JOIN pointer p ON p.span = e.span "  # noqa: S608
-        f"{_OF_BRANCH} WHERE e.words && CAST(? AS text[]) AND g.session = ? AND p.holding = 'committed' "
+        f"SELECT e.span, e.words FROM entry e {_OF_BRANCH_THERE} "  # noqa: S608
+        "WHERE e.words && CAST(? AS text[]) AND g.session = ? AND p.holding = 'committed' "
         "ORDER BY e.span DESC LIMIT 1000",
         (words, session),
     )

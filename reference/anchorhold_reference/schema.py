@@ -146,7 +146,7 @@ CREATE INDEX cold_span ON cold (span);
 CREATE TABLE free_slot (slot INTEGER PRIMARY KEY);
 -- Which cold store lies outside, and what may lie there without being an entry: about to become one (owner: the
 -- opening that puts it there), or about to be removed (no owner).
-CREATE TABLE outer_store (mark TEXT NOT NULL);
+CREATE TABLE outer_store (mark TEXT NOT NULL, made INTEGER NOT NULL);
 CREATE TABLE stray (
   slot INTEGER NOT NULL, epoch INTEGER NOT NULL, owner BLOB NOT NULL, PRIMARY KEY (epoch, owner)
 ) WITHOUT ROWID;
@@ -165,7 +165,7 @@ CREATE TABLE pointer (
 );
 CREATE UNIQUE INDEX pointer_span ON pointer (span);
 CREATE INDEX pointer_session ON pointer (session, holding, span);
-CREATE INDEX pointer_unindexed ON pointer (session) WHERE indexed = 0 AND holding = 'committed';
+CREATE INDEX pointer_unindexed ON pointer (session, span) WHERE indexed = 0;
 CREATE INDEX pointer_unresolvable ON pointer (session, span) WHERE copy = 'unresolvable';
 CREATE INDEX pointer_outstanding ON pointer (session) WHERE copy = 'outstanding';
 

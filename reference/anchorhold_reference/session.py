@@ -10,6 +10,7 @@ from anchorhold_reference.errors import TurnConflictError
 from anchorhold_reference.extract import Mention, facts_of
 from anchorhold_reference.extract.slots import name
 from anchorhold_reference.ledger import Ledger, marks
+from anchorhold_reference.window import Window, Windows
 from anchorhold_spec.vocabulary import Turn
 
 END = 2**62
@@ -71,23 +72,29 @@ _AT_A_TIME = 500
 class Session:
     """Access to one session's rows. Nothing here can reach another session's (ISO-1)."""
 
-    def __init__(self, ledger: Ledger, *, user: str, name: str, branch: str) -> None:
-        """Find the branch of the session, or begin it."""
+    def __init__(
+        self, ledger: Ledger, *, user: str, name: str, branch: str, known: tuple[int, int] | None = None
+    ) -> None:
+        """Find the branch of the session, or begin it; `known` gives its id and its root where they are."""
         self.ledger = ledger
         self.user = user
         self.name = name
         self.branch = branch
-        with ledger.transaction():
-            found = self._find()
-            if found is None:
-                made = self._make()
-                ledger.run("UPDATE session SET root = ? WHERE id = ?", (made, made))
-                self.see(made, made, first=0)
-                found = made, made
-        self.id, self.root = found
+        self.id, self.root = self._found() if known is None else known
         """`root` is the first branch of the session: facts are kept under its id."""
         self._facts: dict[int, list[Mention]] = {}
         self._turns: dict[int, tuple[bytes, Turn]] = {}
+        self._windows = Windows()
+
+    def _found(self) -> tuple[int, int]:
+        with self.ledger.transaction():
+            found = self._find()
+            if found is None:
+                made = self._make()
+                self.ledger.run("UPDATE session SET root = ? WHERE id = ?", (made, made))
+                self.see(made, made, first=0)
+                found = made, made
+        return found
 
     def _find(self) -> tuple[int, int] | None:
         row = self.ledger.first(
@@ -198,6 +205,15 @@ class Session:
         (n,) = self.ledger.one("SELECT compactions FROM session WHERE id = ?", (self.id,))
         return int(n)
 
+    def window(self) -> Window:
+        """The window, for questions: what was known of it when it was last asked for is kept (see `window`)."""
+        mark = self.ledger.one(
+            "SELECT s.version, (SELECT max(w.position) FROM live w WHERE w.session = s.id), "
+            "(SELECT count(*) FROM live w WHERE w.session = s.id) FROM session s WHERE s.id = ?",
+            (self.id,),
+        )
+        return self._windows.now(mark, self.live, self.read)
+
     def version(self) -> int:
         """Which version the window has: it grows with all that takes something out of it (CON-2, CON-3)."""
         (n,) = self.ledger.one("SELECT version FROM session WHERE id = ?", (self.id,))
@@ -261,10 +277,7 @@ class Session:
         ]
 
     def _other(self, session: int, branch: str) -> "Session":
-        other = object.__new__(Session)
-        other.ledger, other.user, other.name, other.branch = self.ledger, self.user, self.name, branch
-        other.id, other.root, other._facts = session, self.root, {}
-        return other
+        return Session(self.ledger, user=self.user, name=self.name, branch=branch, known=(session, self.root))
 
     # -- facts --
 

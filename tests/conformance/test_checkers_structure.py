@@ -6,7 +6,20 @@ import pytest
 from history_builder import ALL, KEEPING, Play, answer, found, judge, raw, slot, summary
 
 from anchorhold.history import EventType
-from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Entry, Item, Pointer, ToolCall, Turn
+from anchorhold.workload import Append
+from anchorhold_spec.vocabulary import (
+    Answer,
+    AnswerKind,
+    CarrierKind,
+    Entry,
+    Fact,
+    Item,
+    Outcome,
+    OutcomeKind,
+    Pointer,
+    ToolCall,
+    Turn,
+)
 
 PORT = slot("argus-relay-12", "listen port", "40211")
 CALL = Turn(
@@ -58,6 +71,71 @@ def test_str_2_no_id_stands_for_two_items() -> None:
     play.look([Item(id="m", kind=CarrierKind.RAW, text=play.texts[t], turn=t) for t in "ab"])
 
     assert "2 items" in judge("STR-2", play).failures[0].sentence
+
+
+def test_str_2_leaves_turns_that_came_in_twice_to_idx_5() -> None:
+    play = Play().say("a", "One.").say("b", "Two.").say("a", "One.")
+    play.look([Item(id=f"m-{t}", kind=CarrierKind.RAW, text=play.texts[t], turn=t) for t in "aba"])
+
+    assert judge("STR-2", play).failures == ()
+
+
+@pytest.mark.parametrize(("text", "there"), [("Looking.", False), ('Looking.\n{"path": "/a"}', True)])
+def test_anc_1_a_turn_is_in_the_window_only_with_the_arguments_of_its_calls(text: str, there: bool) -> None:
+    path = Fact(text='"path": "/a"', literal="/a", kind="argument")
+    play = Play()
+    play.steps.append(Append(turn=CALL, facts=(path,)))
+    play = say(play, CALL).look([item(CALL, text)])
+
+    assert bool(judge("ANC-1", play).failures) is not there
+
+
+def archive(*times: int) -> Play:
+    """An archive that is looked at before a compaction, after one that failed, and after the next one."""
+    play = Play(KEEPING).say("a", "Words of a.").say("b", "Words of b.").say("z", "Go on.")
+    held = ["Words of a."]
+
+    def look(name: str, *live: str) -> None:
+        play.look(
+            [summary(name, f"Notes {name}."), *play.raws(*live)],
+            pointers=[Pointer(summary=name, token="/history")],
+            answers={"/history": found("\n".join(held))},
+        )
+
+    play.look(play.raws("a", "b", "z")).compact(shown=("a",), reply="Notes s1.")
+    look("s1", "b", "z")
+    for attempt, number in enumerate(times, start=1):
+        held += ["Words of b."] * number
+        last = attempt == len(times)
+        play.compact(
+            Outcome(kind=OutcomeKind.COMMITTED if last else OutcomeKind.FAILED, reason="no answer"),
+            shown=("b",),
+            reply="Notes s2." if last else TimeoutError("no answer"),
+        )
+        look("s2" if last else "s1", *(("z",) if last else ("b", "z")))
+    return play
+
+
+def test_anc_5_what_a_failed_attempt_archived_is_not_archived_again() -> None:
+    twice, once, late = (judge("ANC-5", archive(*times)) for times in ((1, 1), (1, 0), (0, 1)))
+
+    assert "it is there 2 times" in twice.failures[0].sentence
+    assert (once.triggered, once.failures) == (1, ())
+    assert late.failures == ()
+
+
+@pytest.mark.parametrize(("later", "failures"), [("Words of b. Words of z.", 0), ("Words of z.", 1)])
+def test_epo_1_what_a_pointer_never_led_to_was_not_replaced(later: str, failures: int) -> None:
+    play = Play(KEEPING, mechanisms=("key-recycling",)).say("a", "Words of a.").say("b", "Words of b.")
+    play.say("z", "Words of z.").look([]).compact(shown=("a", "b"), reply="Notes.")
+    for text in ("Words of b.", later):
+        play.look(
+            [summary("s", "Notes.")],
+            pointers=[Pointer(summary="s", token="p", covers=("a", "b"))],
+            answers={"p": found(text)},
+        ).compact()
+
+    assert len(judge("EPO-1", play).failures) == failures
 
 
 def test_str_2_a_mark_that_was_shown_stays() -> None:

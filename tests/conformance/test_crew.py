@@ -30,6 +30,7 @@ def checked(kind: str, folder: Path, *, workers: int) -> Checked:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["Archive", "Loses"])
 def test_two_workers_find_what_one_finds(kind: str, tmp_path: Path) -> None:
     one, two = (checked(kind, tmp_path / str(workers), workers=workers) for workers in (1, 2))

@@ -30,6 +30,7 @@ def test_a_right_compactor_is_walked_through_as_often_as_asked() -> None:
     assert sum(judgement.triggered for _, said in found for judgement in said) > 0
 
 
+@pytest.mark.slow
 def test_a_failure_is_found_and_shortened() -> None:
     found = walked("Loses", "PTR-1", walks=10)
     failing = [history for history, (judgement,) in found if judgement.failures]
@@ -38,6 +39,7 @@ def test_a_failure_is_found_and_shortened() -> None:
     assert min(len(history.events) for history in failing) <= len(failing[0].events)
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_walks() -> None:
     first, second = (walked("Archive", "PTR-1", walks=3, seed=7) for _ in range(2))
 

@@ -25,7 +25,7 @@ from anchorhold_reference.stores.sqlite import SqliteFile
 from anchorhold_spec.vocabulary import OutcomeKind
 
 UPTO = 10
-SETTINGS = Settings(keep=2)
+SETTINGS = Settings(keep=2, horizon=0)
 
 
 def operations(transcript: Transcript, script: Script) -> list[Callable[[], Any]]:

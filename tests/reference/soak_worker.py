@@ -11,12 +11,13 @@ import os
 import random
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
-from anchorhold_reference import MismatchError, Reply, Request, Settings, Transcript
-from anchorhold_spec.vocabulary import Turn
+from anchorhold_reference import MismatchError, Reply, Request, Settings, Transcript, UnknownCarrierError
+from anchorhold_spec.vocabulary import CarrierKind, Turn
 
-SETTINGS = Settings(budget=500, watermark=0.5, keep=4, audit_every=5)
+SETTINGS = Settings(budget=500, watermark=0.5, keep=4, horizon=0, audit_every=5)
 
 
 def statement(turn: str) -> str:
@@ -63,8 +64,20 @@ class Worker:
         pointers = self.transcript.pointers()
         if pointers:
             chosen = self.chance.choice(pointers)
+            if self.chance.random() < 0.7:  # mostly one that may go, since a summary repeats it
+                carried = self.carried()
+                chosen = next((p for p in pointers if p.covers[0] in carried), chosen)
             outcome = self.transcript.evict(chosen.token)
             self.note(op="evict", kind=outcome.kind, turn=chosen.covers[0], reason=outcome.reason)
+
+    def carried(self) -> set[str]:
+        """Turns that the manifest of a live summary names; another process may replace that summary meanwhile."""
+        found: set[str] = set()
+        for item in self.transcript.live():
+            if item.kind is CarrierKind.SUMMARY:
+                with suppress(UnknownCarrierError):
+                    found |= {entry.source for entry in self.transcript.manifest(item.id)}
+        return found
 
     def read(self) -> None:
         for item in self.transcript.live():

@@ -14,7 +14,6 @@ from anchorhold_reference import StoreError
 from anchorhold_reference.stores.directory import DirectoryStore
 from anchorhold_reference.stores.objects import ObjectStore
 from anchorhold_reference.stores.opening import open_cold_store
-from anchorhold_reference.stores.outer import mark_of
 
 KINDS = ("directory", "memory", "local", "s3")
 
@@ -80,11 +79,6 @@ def test_era_1_what_is_removed_is_gone_and_removing_twice_is_no_error(store):
     store.remove("00/1-1")
     store.remove("00/never")
     assert store.read("00/1-1") is None
-
-
-def test_a_store_keeps_the_mark_that_it_was_given_first(store):
-    assert mark_of(store, "aa") == "aa"
-    assert mark_of(store, "bb") == "aa"
 
 
 # Whether an S3 server checks and writes in one is the server's promise, and the one here is a stand-in.

@@ -1,6 +1,7 @@
 """PTR-5, PTR-1, PTR-2: copies that land after the commit."""
 
 import threading
+from dataclasses import replace
 
 import pytest
 from transcripts import fill, port, token_of
@@ -100,11 +101,11 @@ def test_out_3_a_store_that_does_not_take_a_copy_leaves_it_pending_and_the_sourc
     fill(transcript, 1, 6)
     transcript.compact()
 
-    def failing(ledger, *, slot, epoch, span, payload):
+    def failing(ledger, place):
         if fault == "error":
             raise StoreError("the disk is full")
         if fault == "short":
-            land(ledger, slot=slot, epoch=epoch, span=span, payload=payload[:-1])
+            land(ledger, replace(place, payload=place.payload[:-1]))
 
     monkeypatch.setattr(cold, "land", failing)
     transcript.settle()

@@ -182,7 +182,9 @@ def test_cra_1_and_cra_2_old_or_new_after_a_crash_at_every_write_and_sync_of_a_r
     for step in range(1, steps + 1):
         directory = tmp_path / "runs" / str(step)
         acknowledged = len((directory / "acknowledged").read_bytes())
-        with Transcript.open(directory / "ledger.db", summarise=script, settings=Settings(keep=2)) as transcript:
+        with Transcript.open(
+            directory / "ledger.db", summarise=script, settings=Settings(keep=2, horizon=0)
+        ) as transcript:
             found = json.loads(json.dumps(view(transcript, 10)))
             started = max(acknowledged, 1)  # before the first acknowledgement there is nothing, as after opening
             allowed = views[started - 1 : started + 1]

@@ -14,7 +14,10 @@ def damage(behind, turn, payload=b"\0"):
         (turn,),
     )
     behind.query("DELETE FROM cold WHERE slot = ?", (slot,))
-    behind.query("INSERT INTO cold (slot, epoch, span, payload) VALUES (?, ?, ?, ?)", (slot, epoch, span, payload))
+    behind.query(
+        "INSERT INTO cold (slot, epoch, span, size, payload) VALUES (?, ?, ?, ?, ?)",
+        (slot, epoch, span, len(payload), payload),
+    )
     return bytes(before)
 
 

@@ -55,7 +55,7 @@ def strays(behind):
 
 @pytest.mark.parametrize("copies", list(Copies))
 def test_ptr_1_originals_lie_outside_and_are_one_step_away(make, behind, outer, copies):
-    transcript = make(cold_store=outer, settings=Settings(keep=2, copies=copies))
+    transcript = make(cold_store=outer, settings=Settings(keep=2, horizon=0, copies=copies))
     fill(transcript, 1, 6)
     assert transcript.compact().kind is OutcomeKind.COMMITTED
     transcript.settle()
@@ -74,7 +74,7 @@ def test_ptr_1_originals_lie_outside_and_are_one_step_away(make, behind, outer, 
 
 @pytest.mark.parametrize("copies", list(Copies))
 def test_the_same_is_there_after_reopening(make, outer, copies):
-    transcript = make(cold_store=outer, settings=Settings(keep=2, copies=copies))
+    transcript = make(cold_store=outer, settings=Settings(keep=2, horizon=0, copies=copies))
     fill(transcript, 1, 6)
     transcript.compact()
     transcript.settle()
@@ -142,7 +142,7 @@ def test_ptr_5_a_copy_after_the_commit_that_fails_stays_pending_and_is_made_late
         return True if kind == "silent" else outer.inner.create(key, payload[:10])
 
     outer.on_create = create
-    transcript = make(cold_store=outer, settings=Settings(keep=2, copies=Copies.AFTER_COMMIT))
+    transcript = make(cold_store=outer, settings=Settings(keep=2, horizon=0, copies=Copies.AFTER_COMMIT))
     fill(transcript, 1, 6)
     assert transcript.compact().kind is OutcomeKind.COMMITTED
     transcript.settle()
@@ -170,7 +170,7 @@ def test_anc_1_what_leaves_through_the_gate_leaves_the_store_outside(make, scrip
 
 @pytest.mark.parametrize("copies", list(Copies))
 def test_era_1_what_is_forgotten_leaves_the_store_outside(make, behind, outer, copies):
-    transcript = make(cold_store=outer, settings=Settings(keep=2, copies=copies))
+    transcript = make(cold_store=outer, settings=Settings(keep=2, horizon=0, copies=copies))
     fill(transcript, 1, 6)
     transcript.compact()
     transcript.settle()
@@ -213,7 +213,7 @@ def test_era_1_a_copy_under_way_of_what_is_being_forgotten_does_not_stay(make, b
         return made
 
     other = make(cold_store=outer)
-    transcript = make(cold_store=outer, settings=Settings(keep=2, copies=Copies.AFTER_COMMIT))
+    transcript = make(cold_store=outer, settings=Settings(keep=2, horizon=0, copies=Copies.AFTER_COMMIT))
     transcript.hold_copies(True)
     fill(transcript, 1, 6)
     transcript.compact()
@@ -248,14 +248,38 @@ def test_epo_3_other_bytes_outside_are_told_by_both_digests_and_can_be_mended(ma
     assert transcript.status().lossless
 
 
-def test_the_ledger_knows_its_store_again(make, behind, outer, tmp_path):
+def test_the_ledger_knows_its_store_again(make, outer, tmp_path):
     transcript = make(cold_store=outer)
     transcript.close()
     with pytest.raises(ForeignStoreError, match="give it as cold_store"):
         make()
-    with pytest.raises(ForeignStoreError, match="another ledger"):
+    with pytest.raises(ForeignStoreError, match="it has no mark"):
         make(cold_store=tmp_path / "elsewhere")
     assert make(cold_store=outer).live() == []
+
+
+def test_epo_1_two_ledgers_cannot_share_a_store_for_they_would_give_the_same_keys(make, behind, outer):
+    first = make(cold_store=outer)
+    fill(first, 1, 6)
+    first.compact()
+    with pytest.raises(ForeignStoreError, match="another ledger"):
+        make(path=behind.beside(), cold_store=outer)
+    assert first.get(token_of(first, "t1")).text == port(1)
+
+
+def test_cra_2_who_dies_before_the_store_has_its_mark_can_take_it_up_again(make, behind, outer):
+    create = outer.inner.create
+
+    def die(key, payload):
+        raise KeyboardInterrupt
+
+    outer.inner.create = die
+    with pytest.raises(KeyboardInterrupt):
+        make(cold_store=outer)
+    outer.inner.create = create
+    transcript = make(cold_store=outer)
+    fill(transcript, 1, 6)
+    assert transcript.compact().kind is OutcomeKind.COMMITTED
 
 
 def test_str_3_bytes_come_back_from_outside_as_they_were(make, outer):

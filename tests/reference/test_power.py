@@ -64,7 +64,7 @@ def disk():
 
 
 def settings() -> Settings:
-    return Settings(keep=2)
+    return Settings(keep=2, horizon=0)
 
 
 @pytest.fixture
@@ -153,6 +153,19 @@ def test_a_disk_loses_what_a_laxer_database_had_only_said_was_durable(tmp_path, 
     plain.close()
 
     assert rows == ((1,) if synchronous == "FULL" else (0,))
+
+
+def test_cra_3_a_ledger_that_did_not_wait_for_the_disk_would_be_caught(tmp_path, script, disk):
+    """That the tests above can fail."""
+    path = tmp_path / "ledger.db"
+    transcript = Transcript.open(SqliteFile(path=path, connect=disk.connect), summarise=script, settings=settings())
+    fill(transcript, 1, 2)
+    transcript._ledger.run("PRAGMA synchronous=OFF")
+    fill(transcript, 3, 4)
+    disk.lose()
+    transcript.close()
+    with Transcript.open(path, summarise=script, settings=settings()) as again:
+        assert [item.turn for item in again.live()] == ["t1", "t2"]
 
 
 def test_a_torn_write_is_left_in_whole_sectors():

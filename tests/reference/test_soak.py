@@ -2,16 +2,16 @@
 rule that can be judged over what was recorded holds."""
 
 import json
+import multiprocessing
 import os
 import random
-import subprocess
+import signal
 import sys
 import time
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import pytest
-from soak_worker import SETTINGS, number, statement, summarise
+from soak_worker import SETTINGS, main, number, statement, summarise
 
 from anchorhold_reference import Transcript
 from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, OutcomeKind, Turn
@@ -20,61 +20,64 @@ WORKERS = 8
 SECONDS = float(os.environ.get("ANCHORHOLD_SOAK_SECONDS", "30"))
 
 
-def start(where, name, seconds, log, seed):
-    return subprocess.Popen(
-        [
-            *(sys.executable, str(Path(__file__).with_name("soak_worker.py")), str(where), name),
-            *(str(seconds), str(log), str(seed)),
-        ],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        stderr=subprocess.PIPE,
-    )
+@pytest.fixture
+def start(monkeypatch):
+    """Starts a worker as a process of its own, forked from one that has imported everything: what is to be tried is
+    work that is interrupted, and not imports that are."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["soak_worker"])
+
+    def process(where, name, seconds, log, seed):
+        worker = context.Process(target=main, args=(str(where), name, seconds, str(log), seed))
+        worker.start()
+        return worker
+
+    return process
 
 
-def work(where, log):
-    """Run the workers, killing one a second; answers with how many were killed, and what the others said in the
-    end."""
+def work(start, where, log):
+    """Run the workers, killing one a second; answers with how many were killed, and the exit codes of those that
+    failed by themselves."""
     chance = random.Random(7)
-    begun = time.monotonic()
     names = iter(range(10_000))
-    killed, errors = 0, []
     running = [start(where, f"w{next(names)}", SECONDS, log, n) for n in range(WORKERS)]
+    begun = time.monotonic()
+    killed, failed = 0, []
     try:
         while time.monotonic() - begun < SECONDS:
             time.sleep(1)
             victim = chance.randrange(WORKERS)
             running[victim].kill()
-            _, said = running[victim].communicate(timeout=60)
-            if running[victim].returncode > 0:
-                errors.append(said.decode())
+            running[victim].join(60)
+            if running[victim].exitcode != -signal.SIGKILL and running[victim].exitcode != 0:
+                failed.append(running[victim].exitcode)
             killed += 1
             left = SECONDS - (time.monotonic() - begun)
             running[victim] = start(where, f"w{next(names)}", max(left, 0.5), log, 100 + killed)
     finally:
         for process in running:
-            try:
-                _, said = process.communicate(timeout=120)
-            except subprocess.TimeoutExpired:
+            process.join(120)
+            if process.exitcode is None:
                 process.kill()
-                _, said = process.communicate()
-                said += b"did not come to an end"
-            if process.returncode != 0:
-                errors.append(said.decode())
-    return killed, errors
+                process.join()
+            if process.exitcode != 0:
+                failed.append(process.exitcode)
+    return killed, failed
 
 
 @pytest.mark.slow
-def test_every_rule_that_can_be_judged_holds_after_processes_were_killed_at_any_time(behind, tmp_path, capsys):
+def test_every_rule_that_can_be_judged_holds_after_processes_were_killed_at_any_time(start, behind, tmp_path, capsys):
     log = tmp_path / "log.jsonl"
     with Transcript.open(behind.where, summarise=summarise, session="another") as another:
         another.append(Turn(id="w0-0", speaker="user", text="The port of w0-0 is 1."))
-    killed, errors = work(behind.where, log)
-    assert errors == []
+    killed, failed = work(start, behind.where, log)
     events = [json.loads(line) for line in log.read_text().splitlines()]
     by = defaultdict(list)
     for event in events:
         by[event["op"]].append(event)
     assert by["raised"] == []
+    assert failed == []
 
     with Transcript.open(behind.where, summarise=summarise, settings=SETTINGS) as transcript:
         judge(transcript, by)

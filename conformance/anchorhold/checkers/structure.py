@@ -59,7 +59,8 @@ def str_2(reading: Reading, tally: Tally) -> None:
 
 
 def _window(reading: Reading, tally: Tally, observation: Observation, order: dict[str, int]) -> None:
-    ids = Counter(item.id for item in observation.items)
+    known = reading.said.keys() - order.keys()
+    ids = Counter(item.id for item in observation.items if reading.turn_of(item.turn) not in known)
     for item, times in ids.items():
         if times > 1:
             tally.fail(f"{times} items of the window have the id {item}.", fact=item, event=observation.end)

@@ -37,11 +37,4 @@ class ColdStore(Protocol):
 
 
 MARK = "anchorhold-store"
-"""The key of the store's own mark, by which a ledger knows it again."""
-
-
-def mark_of(store: ColdStore, fresh: str) -> str:
-    """The mark of a store; `fresh` becomes it where it has none yet."""
-    store.create(MARK, fresh.encode("ascii"))
-    held = store.read(MARK)
-    return "" if held is None else held.decode("ascii", "replace")
+"""The key of the mark by which a ledger knows its store again; see `cold.attach`."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from anchorhold.compactor import Settings, Summarise
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Item, Turn
-from compactors.common import KEEP, opaque, replaceable, without
+from compactors.common import KEEP, opaque, replaceable
 from compactors.dodges import InPieces
 from compactors.event_log import EventLog
 from compactors.file_archive import FileArchive
@@ -126,7 +126,9 @@ class KeepsTheFirstTwo(SlotCache):
     """Honest: the first turns of a session stay too, since they often say what it is about."""
 
     def choose(self, turns: list[Turn]) -> list[Turn]:
-        return without(super().choose(turns), self.session.said[:2])
+        first = {turn.id for turn in self.session.said[:2]}
+        free = {t.id for t in super().choose([replace(t, protected=t.protected or t.id in first) for t in turns])}
+        return [turn for turn in turns if turn.id in free]
 
 
 class ShowsMarks(EventLog):
