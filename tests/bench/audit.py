@@ -29,7 +29,6 @@ STREAMS = ("claude_code/stream_user-a.jsonl.xz", "claude_code/stream_user-b.json
 SPEED, MEMORY, PRECISION, RECALL, UNSUPPORTED = 10.0, 400.0, 0.95, 0.85, 0.9
 NOTES = {
     "claude_console_md": "STATS.md counts what the user and the agent say and call; here results are turns as well",
-    "irc": "STATS.md joins what is broken over lines in another way",
     "memorybank/probing": "questions about the dialogues, and no transcript: read as text",
 }
 
@@ -112,6 +111,8 @@ def quality(data: Path, *, reading: str, errors: bool) -> bool:
     good = True
     for what, precision, recall in (("needed", PRECISION, RECALL), ("unsupported", UNSUPPORTED, 0.0)):
         labels = [each for each in given if each["class"].startswith(what)]
+        if not labels:
+            continue  # the reading did not look for it
         mine = [(d, e, e.used if what == "needed" else e.summary) for d, e in found if e.what == what]
         hits = {i for i, x in enumerate(labels) for d, _, place in mine if d == x["dataset"] and _stands(x, place)}
         right = [m for m in mine if any(m[0] == x["dataset"] and _stands(x, m[2]) for x in labels)]

@@ -40,10 +40,13 @@ def verifiable(mention: Mention) -> bool:
         return not known(mention.literal, mention.kind)
     if mention.kind == "entity":
         return code_name(mention.literal) and not known(mention.literal, mention.kind)
-    if mention.kind == "number":
-        digits = sum(c.isdigit() for c in mention.literal)
-        return digits >= 3 or (digits >= 2 and _UNIT.search(mention.literal) is not None)
-    return False
+    return mention.kind == "number" and telling(mention.literal)
+
+
+def telling(number: str) -> bool:
+    """Whether a number says something by itself: three digits or more, or two with a unit."""
+    digits = sum(c.isdigit() for c in number)
+    return digits >= 3 or (digits >= 2 and _UNIT.search(number) is not None)
 
 
 def unsupported(compaction: Compaction, said: View) -> Iterator[Example]:

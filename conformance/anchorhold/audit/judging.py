@@ -332,13 +332,15 @@ class SessionAudit:
         named = {file: names_file(summary, file, context) for file in set(self._files.values())}
         carried: dict[str, bool] = {}
         fates: dict[int, Fate] = {}
-        for fact in table.facts.values():
+        for (_, _, said), fact in table.facts.items():
             if fact.kind not in {"argument", "number"} and always.has(fact.literal):
                 continue
             finding.facts[fact.kind] = finding.facts.get(fact.kind, 0) + 1
-            if fact.literal not in carried:
-                carried[fact.literal] = summary.has(fact.literal)
-            if carried[fact.literal]:
+            # "30" stands everywhere: a number that tells little by itself is carried with its sentence only.
+            words = said if fact.kind == "number" and not claims.telling(fact.literal) else fact.literal
+            if words not in carried:
+                carried[words] = summary.has(words)
+            if carried[words]:
                 finding.carried += 1
                 fates[id(fact)] = Fate.CARRIED
             elif compaction.transcript or any(named.get(file) for file in fact.files):

@@ -68,6 +68,8 @@ def audit(
     the format is told from the content. Nothing leaves the machine. Ends with 0, with 1 where a condition of
     --fail-on holds, and with 2 where nothing could be read.
     """
+    if redact and histories is not None:
+        _end("--histories writes the turns as they are: leave out --redact, or it")
     missing = [path for path in paths if not path.exists()]
     if missing:
         _end(f"there is no {missing[0]}")

@@ -101,3 +101,11 @@ def test_a_path_that_is_not_there_is_an_error(tmp_path: Path, capsys: pytest.Cap
     assert "there is no" in capsys.readouterr().err
     (tmp_path / "empty").mkdir()
     assert run(str(tmp_path / "empty")) == 2
+
+
+def test_histories_are_not_written_where_nothing_may_be_told(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(str(folder), "--redact", "--histories", str(tmp_path / "h")) == 2
+    assert not (tmp_path / "h").exists()
+    assert "--redact" in capsys.readouterr().err

@@ -234,3 +234,15 @@ def test_what_the_summary_before_carried_and_this_one_does_not_has_drifted(tmp_p
     assert (first.drifted, second.drifted) == (0, 1)
     assert literals(second, "drifted") == {"a295b012cd"}
     assert (first.generation, second.generation) == (1, 2)
+
+
+def test_a_number_that_tells_little_is_carried_with_its_sentence_only(tmp_path: Path) -> None:
+    said = "The import may be tried 30 times."
+    carried = []
+    for summary in ("There are 30 tables.", f"Noted: {said}"):
+        made = Claude()
+        made.user(said)
+        made.compacts(summary)
+        carried.append(audit(made, tmp_path).carried)
+
+    assert carried[0] < carried[1]

@@ -296,3 +296,14 @@ def test_an_unfinished_compaction_is_reported(tmp_path: Path) -> None:
     made.records.pop()
 
     assert [d.kind for d in read(made.write(tmp_path / "x"))[2]] == ["compaction"]
+
+
+def test_a_sub_agents_turns_and_compactions_are_apart_from_the_sessions(tmp_path: Path) -> None:
+    made, agent = lossy(), lossy()
+    for number, record in enumerate(agent.records):
+        record.update(isSidechain=True, uuid=f"side-{number}")
+    made.records[4:4] = agent.records
+    found = audit_file(made.write(tmp_path / "x"))
+
+    assert found.sessions == 1
+    assert [(f.session.endswith("/sidechain"), f.needed_lost) for f in found.findings] == [(True, 1), (False, 1)]

@@ -46,6 +46,9 @@ def read(path: Path, report: Callable[[Damage], None]) -> Iterator[Event]:
             if kind in SILENT:
                 continue
             session = words(record.get("sessionId")) or path.stem
+            if record.get("isSidechain"):
+                # A sub-agent's turns are not in the window that was compacted.
+                session += "/sidechain"
             if kind == "system":
                 if record.get("subtype") == "compact_boundary":
                     if session in marks:
@@ -69,9 +72,6 @@ def read(path: Path, report: Callable[[Damage], None]) -> Iterator[Event]:
             if record.get("isCompactSummary"):
                 yield _compaction(session, number, record, marks.pop(session, None), time)
                 continue
-            if record.get("isSidechain"):
-                # A sub-agent's turns are not in the window that was compacted.
-                session += "/sidechain"
             if time and time < last.get(session, ""):
                 report(Damage(kind="order", record=number, detail=f"its time {time} is before the one above it"))
             if time:

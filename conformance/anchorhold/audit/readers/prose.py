@@ -10,7 +10,9 @@ from anchorhold.audit.readers.source import lines, open_bytes
 MOST_TURN = 1 << 20
 """Characters of one turn: what is longer is cut into several."""
 _STARTED = re.compile(r"# aider chat started at (.*)")
-_SPEAKER = re.compile(r"\[\d{1,2}:\d{2}(?::\d{2})?\] <[^>\s]+> |(?:\[\d{1,2}:\d{2}\])? ?\* |(?P<event>=== |\*\*\* )")
+_SPEAKER = re.compile(
+    r"\[\d{1,2}:\d{2}(?::\d{2})?\] <[^>]+>(?: |$)|(?:\[\d{1,2}:\d{2}\])? ?\* |(?P<event>=== |\*\*\* )"
+)
 _NEW_LOG = re.compile(r"### LOG (\S+)")
 _CONSOLE = re.compile(r"(?P<user>> )|(?P<agent>[⏺●✦] )|(?P<result>\s*⎿)")
 _CALL = re.compile(r"[⏺●✦] ([A-Z]\w*)\((.*)")
