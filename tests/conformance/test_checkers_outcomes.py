@@ -129,7 +129,9 @@ class TestEpochs:
     @pytest.mark.parametrize(
         ("now", "fails"),
         [
-            (RuntimeError("digest differs"), False),
+            (RuntimeError("digest differs"), True),
+            (RuntimeError("k is damaged"), True),
+            (RuntimeError("pointer k names sha256:00ab12, and the store holds sha256:77cd34"), False),
             (answer(AnswerKind.DEGRADED), False),
             (found(ONE), False),
             (found(ONE.replace("rollout", "XXXXout")), True),
