@@ -185,7 +185,7 @@ def main() -> int:
     """Print what was asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("what", nargs="*", choices=["speed", "memory", "labels", "turns", "table", []])
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--data", type=Path, required=True, help="where the transcripts are that the labels speak of")
     parser.add_argument("--size", type=float, default=2.0, help="GB of the large file")
     parser.add_argument("--reading", default="adjudicated")
     parser.add_argument("--errors", action="store_true")

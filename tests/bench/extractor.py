@@ -1,4 +1,4 @@
-"""The extractor's speed and quality: `python tests/bench/extractor.py [--data ../shared/data] [--half report]`.
+"""The extractor's speed and quality: `python tests/bench/extractor.py --data DIR [--half report]`.
 
 Speed: message text of the Claude Code streams, in MB of UTF-8 a second of processor time on one core, with the keys
 of all facts. Quality: against `tests/reference/labels`, of the half that the extractor was not tuned on. Not a test:
@@ -86,7 +86,9 @@ def speed(data: Path, limit: int) -> tuple[float, float, int]:
 def main() -> int:
     """Print the figures beside what is asked."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--data", type=Path, default=Path("../shared/data"))
+    arguments.add_argument(
+        "--data", type=Path, required=True, help="where the transcripts are that the labels speak of"
+    )
     arguments.add_argument("--half", choices=("tune", "report"), default="report")
     arguments.add_argument("--errors", action="store_true", help="print each wrong and each missed fact")
     arguments.add_argument("--megabytes", type=float, default=60, help="of text, at most, for the speed; 0: none")
