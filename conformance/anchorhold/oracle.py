@@ -27,6 +27,11 @@ from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, Item
 MACHINES = ("anchoring", "concurrency", "generations")
 MACHINES_OF_POINTERS = ("pointer-before-commit",)
 """Only where there are pointers: they restrain what does not exist otherwise."""
+UNSPOKEN = (
+    *("clear", "rewind", "fork", "forget", "override", "clock", "hold_copies", "settle", "corrupt", "fail_store"),
+    *("lose_power", "begin", "advance"),
+)
+"""Operations for which the alphabet has no event: from the first of them on, a session is not judged."""
 ELSE = "something else"
 """What came back where it is nothing that was ever said."""
 
@@ -40,7 +45,9 @@ def rule_on(history: History) -> tuple[Ruling, ...]:
 
 def occurrences(reading: Reading) -> tuple[tuple[Occurrence, ...], ...]:
     """The events of each session, in order. `Occurrence.at` is the index of the history's event that showed it."""
-    return tuple(tuple(_Session(reading).events(lane)) for lane in reading.lanes)
+    # What a branch has from its parent was done in another lane, which the machines do not see.
+    lanes = (lane for lane in reading.lanes if not any(stretch.after.session in reading.forks for stretch in lane))
+    return tuple(tuple(_Session(reading).events(lane)) for lane in lanes)
 
 
 class _Session:
@@ -73,6 +80,8 @@ class _Session:
             if self._gone & stretch.after.raw or self._appended & stretch.after.withdrawn:
                 # A recovery undid a compaction, or a caller withdrew something: what becomes of the summaries over it
                 # differs from one compactor to the next, so that from here on no machine says what it has to be.
+                return
+            if any(stretch.of(op) for op in UNSPOKEN):
                 return
             at = stretch.after.end
             for seen in self._stretch(stretch):
@@ -203,7 +212,8 @@ class _Session:
             return None
         texts = " ".join(shown_to(call) for call in calls)
         said = self._reading.said
-        raw = [turn for turn in spans if not said[turn].forms or holds(texts, said[turn].forms)]
+        # Bytes cannot be shown as they are: requests to a model are text here.
+        raw = [t for t in spans if not said[t].forms or said[t].turn.data is not None or holds(texts, said[t].forms)]
         # Whether a summary was shown, itself or what is under it, only its text could tell: PTR-3 has a checker.
         return (*raw, *replaced)
 

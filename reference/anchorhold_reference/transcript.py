@@ -14,7 +14,7 @@ from anchorhold_reference.codec import shown
 from anchorhold_reference.compaction import Compaction
 from anchorhold_reference.copier import Copier
 from anchorhold_reference.decide import Holding
-from anchorhold_reference.errors import MismatchError, StoreError, UnknownCarrierError
+from anchorhold_reference.errors import LedgerError, MismatchError, StoreError, UnknownCarrierError
 from anchorhold_reference.extract.facts import UnreadableError
 from anchorhold_reference.pointer import unseal
 from anchorhold_reference.policies import lifetime
@@ -191,15 +191,23 @@ class Transcript:
         begun = time.monotonic()
         outcome = self._compaction.run()
         self._telemetry.outcome("compact", outcome, seconds=time.monotonic() - begun)
-        if outcome.kind is OutcomeKind.COMMITTED:
-            if self._session.compactions() % self._settings.audit_every == 0:
-                self.audit()
-            if self._settings.lifetime is not None:
-                self.expire()
-            note(self._session, now=self._clock())
-            self._measure()
-        erasure.sweep(self._ledger)
+        try:
+            if outcome.kind is OutcomeKind.COMMITTED:
+                self._after_commit()
+            erasure.sweep(self._ledger)
+        except LedgerError as error:
+            # The outcome stands whatever becomes of this: it is tried again by a later call.
+            late = f"record keeping is still to be done: {error}"
+            outcome = replace(outcome, reason=late if outcome.reason is None else f"{outcome.reason}; {late}")
         return outcome
+
+    def _after_commit(self) -> None:
+        if self._session.compactions() % self._settings.audit_every == 0:
+            self.audit()
+        if self._settings.lifetime is not None:
+            self.expire()
+        note(self._session, now=self._clock())
+        self._measure()
 
     def _measure(self) -> None:
         if self._telemetry.measures:

@@ -66,6 +66,7 @@ class FaultyConnection:
         self._connection = connection
         self._faults = faults
         self._shortened = False
+        self._writes = False
 
     @property
     def in_transaction(self) -> bool:
@@ -75,12 +76,13 @@ class FaultyConnection:
     def execute(self, statement: str, parameters: Sequence[Any] = (), /) -> Cursor:
         """Execute; what is armed happens to a write of an original, or to the commit."""
         fault = self._faults.armed
-        if statement == "BEGIN IMMEDIATE":
-            self._shortened = False
+        if statement.startswith("BEGIN"):
+            # A transaction that only reads writes nothing that could fail.
+            self._shortened, self._writes = False, statement == "BEGIN IMMEDIATE"
         if fault is StoreFault.SHORT and _COLD.match(statement):
             self._shortened = True
             parameters = [one[: len(one) // 2] if isinstance(one, bytes) else one for one in parameters]
-        if statement != "COMMIT" or fault is None or not self._connection.in_transaction:
+        if statement != "COMMIT" or fault is None or not self._writes or not self._connection.in_transaction:
             return self._connection.execute(statement, parameters)
         self._faults.disarm()
         if fault is StoreFault.SHORT and self._shortened:

@@ -146,7 +146,7 @@ class SqliteLedger:
                 yield
             finally:
                 if self._connection is not None and self._connection.in_transaction:
-                    self._connection.execute("COMMIT")
+                    self.run("COMMIT")
 
     def run(self, statement: str, parameters: Sequence[object] = ()) -> int:
         """Execute, and answer with how many rows changed."""
