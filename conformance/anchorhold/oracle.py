@@ -194,6 +194,9 @@ class _Session:
         pending: list[str] = []
         for turn in (turn for turn in reading.said if turn in self._under[name] and turn in self._gone):
             if self._holds(after, turn):
+                if turn in self._waiting:
+                    self._waiting.discard(turn)
+                    yield from self._copy(after, turn)
                 self._reached.add(turn)
                 yield Occurrence(event="point", summary=name, span=turn, key=self._key(turn))
             elif turn in self._reached:
@@ -238,12 +241,25 @@ class _Session:
         return f"original of {turn}"
 
     def _copy(self, after: Observation, turn: str) -> Iterator[Occurrence]:
-        """The original of a turn that leaves the window is elsewhere: taken to have been there before."""
-        if not (self._pointers and self._holds(after, turn)):
+        """The original of a turn that leaves the window is elsewhere: taken to have been there before.
+
+        Where its copy is declared outstanding the source is held meanwhile (PTR-1), at no key that could be seen.
+        """
+        landed = self._holds(after, turn)
+        held = landed or (bool(after.pending) and through_pointers(self._reading, after, turn) is Hold.PENDING)
+        if not (self._pointers and held):
             return
-        asserts = [a for a in self._reading.assertions if a.turn == turn]
+        asserts = [a for a in self._reading.assertions if a.turn == turn and a.number not in self._elsewhere]
         self._elsewhere.update(a.number for a in asserts)
-        yield Occurrence(event="copy", span=turn, key=self._key(turn), asserts=tuple(_name(a) for a in asserts))
+        key = self._key(turn) if landed else None
+        yield Occurrence(event="copy", span=turn, key=key, asserts=tuple(_name(a) for a in asserts))
+
+    def _never_came(self, turn: str) -> Iterator[Occurrence]:
+        """A copy was declared outstanding and did not land: what was taken to be held is not."""
+        for assertion in self._reading.assertions:
+            if assertion.turn == turn and assertion.number in self._elsewhere - self._dropped:
+                self._elsewhere.discard(assertion.number)
+                yield Occurrence(event="reconstitute", asserts=(_name(assertion),))
 
     def _led(self, after: Observation) -> Iterator[Occurrence]:
         """Where each original that was within reach, or is to come within reach, is now."""
@@ -260,6 +276,7 @@ class _Session:
             elif held is Hold.LOOSE or over:
                 self._waiting.discard(turn)
                 yield Occurrence(event="resolve", span=turn)
+                yield from self._never_came(turn)
         for turn in [turn for turn in reading.said if turn in self._reached - self._lost - self._let_go]:
             if reading.excused(after, turn) or turn in after.raw or not reading.said[turn].forms:
                 continue
