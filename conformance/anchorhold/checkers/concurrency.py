@@ -32,11 +32,11 @@ def _written_in(item: Item, writes: Mapping[str, Operation]) -> Operation | None
     return writes[max(found, key=len)] if found and item.kind is CarrierKind.SUMMARY else None
 
 
-def _next_look(reading: Reading, operation: Operation) -> Observation | None:
-    """The first look at the window of the same session after an operation."""
+def _next_look(reading: Reading, operation: Operation, *, after: int = 0) -> Observation | None:
+    """The first look at the window of the same session after an operation, and after the event `after`."""
     session = next((s.session for s in reading.withdrawals if s.operation is operation), None)
     for observation in reading.observations:
-        if observation.start > operation.end and observation.live is not None:
+        if observation.start > max(operation.end, after) and observation.live is not None:
             return observation if session in (None, observation.session) else None
     return None
 
@@ -52,7 +52,8 @@ def con_1(reading: Reading, tally: Tally) -> None:
             for o in reading.operations
             if o.op == "append" and o.end == said.at and _during(o, compact)
         ]
-        look = _next_look(reading, compact)
+        # An append may wait for the compaction, and is acknowledged after the first look then.
+        look = _next_look(reading, compact, after=max((reading.said[turn].at for turn in late), default=0))
         if not late or look is None:
             continue
         places: list[int] = []
