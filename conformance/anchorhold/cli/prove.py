@@ -65,18 +65,22 @@ def prove(
     console, warned = Console(stderr=as_json), Console(stderr=True, soft_wrap=True)
     started = time.perf_counter()
     outcomes: list[_Outcome] = []
-    with Console(stderr=True).status("…") as status:
-        for outcome in _verify_all(names, weights, switches, timeout=timeout, say=status.update):
-            outcomes.append(outcome)
-            for warning in outcome.warnings:
-                warned.print(Text(f"warning: {warning}", style="yellow"))
-            if not as_json:
-                console.print(_show(outcome))
+    try:
+        with Console(stderr=True).status("…") as status:
+            for outcome in _verify_all(names, weights, switches, timeout=timeout, say=status.update):
+                outcomes.append(outcome)
+                for warning in outcome.warnings:
+                    warned.print(Text(f"warning: {warning}", style="yellow"))
+                if not as_json:
+                    console.print(_show(outcome))
+    except (UnknownChoice, MalformedMachine) as problem:
+        # What can be seen only by trying: the axioms contradict each other, or hold in no instance.
+        _refuse(str(problem))
     seconds = time.perf_counter() - started
     if as_json:
         document = {
             "obligations": [row for outcome in outcomes for row in outcome.obligations],
-            "guards": [row for outcome in outcomes for row in outcome.guards],
+            "guards": [guard.row for outcome in outcomes for guard in outcome.guards],
             "seconds": round(seconds, 6),
         }
         sys.stdout.write(json_format.dumps(document, indent=2) + "\n")
@@ -86,18 +90,27 @@ def prove(
 
 
 @dataclass(frozen=True)
+class _Guard:
+    """What is shown of a guard."""
+
+    place: int
+    """In the machine."""
+    row: dict[str, object]
+    line: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class _Outcome:
     """What is kept of a report, or of a part of one: plain values, as it may have been made by another process."""
 
     title: str
     caption: str
     obligations: list[dict[str, object]]
-    guards: list[dict[str, object]]
+    guards: list[_Guard]
     counts: tuple[int, int, int, int]
     """Obligations proved, of how many; guards justified, of how many."""
     properties: list[tuple[str, ...]]
     """Lines of the table of properties."""
-    guard_lines: list[tuple[str, ...]]
     failures: list[Panel | Text]
     warnings: list[str]
 
@@ -112,27 +125,24 @@ class _Outcome:
         return replace(
             self,
             obligations=self.obligations + other.obligations,
-            guards=self.guards + other.guards,
+            guards=sorted(self.guards + other.guards, key=lambda guard: guard.place),
             counts=(first[0] + second[0], first[1] + second[1], first[2] + second[2], first[3] + second[3]),
             properties=self.properties + other.properties,
-            guard_lines=self.guard_lines + other.guard_lines,
             failures=self.failures + other.failures,
             warnings=self.warnings + other.warnings,
         )
 
 
-PARTS = ("proofs", "vacuity", "guards")
+PARTS = ("proofs", "searches")
 """Of a report, in its order. They are worked on side by side."""
-
-LONGEST_FIRST = ("guards", "proofs", "vacuity")
-"""So that no processor is left with the longest alone at the end."""
 
 
 def _verify(
     name: str, part: str, switches: Mapping[str, str], timeout: float, say: Callable[[str], None] = lambda _: None
 ) -> _Outcome:
+    """One part of one machine. Raises MalformedMachine where its axioms cannot hold."""
     from anchorhold_spec.prove import as_json as document
-    from anchorhold_spec.prove import verify_guards, verify_proofs, verify_vacuity
+    from anchorhold_spec.prove import verify_proofs, verify_small_sizes
 
     def progress(what: str) -> None:
         say(f"{name}: {what}")
@@ -140,21 +150,22 @@ def _verify(
     machine = registry.load(name).with_switches(**switches)
     if part == "proofs":
         report = verify_proofs(machine, timeout=timeout, progress=progress)
-    elif part == "vacuity":
-        report = verify_vacuity(machine, progress=progress)
     else:
-        report = verify_guards(machine, progress=progress)
+        report = verify_small_sizes(machine, progress=progress)
     rows: Any = document([report], seconds=0)
     good = sum(each.result == "proved" for each in report.obligations)
     justified = sum(guard.justified for guard in report.guards)
+    order = [(action.name, guard.name) for action in machine.actions for guard in action.guards]
+    places = [order.index((guard.action, guard.guard)) for guard in report.guards]
     return _Outcome(
         title=machine.name,
         caption=machine.doc,
         obligations=rows["obligations"],
-        guards=rows["guards"],
+        guards=[
+            _Guard(place, row, line) for place, row, line in zip(places, rows["guards"], _guards(report), strict=True)
+        ],
         counts=(good, len(report.obligations), justified, len(report.guards)),
         properties=list(_properties(report)),
-        guard_lines=list(_guards(report)),
         failures=_failures(report),
         warnings=[str(cycle) for cycle in alternation_cycles(machine)] if part == "proofs" else [],
     )
@@ -180,11 +191,15 @@ def _verify_all(
         waiting = {
             (name, part): pool.submit(_verify, name, part, switches, timeout)
             for name in heavy_first
-            for part in LONGEST_FIRST
+            for part in PARTS
         }
-        for name in names:
-            say(name)
-            yield _together(waiting[name, part].result() for part in PARTS)
+        try:
+            for name in names:
+                say(name)
+                yield _together(waiting[name, part].result() for part in PARTS)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _together(parts: Iterable[_Outcome]) -> _Outcome:
@@ -217,8 +232,8 @@ def _show(outcome: _Outcome) -> Group:
     guards = Table(title="guards", title_justify="left", expand=True)
     for column in ("action", "guard", "tag", "without it"):
         guards.add_column(column)
-    for line in outcome.guard_lines:
-        guards.add_row(*line)
+    for guard in outcome.guards:
+        guards.add_row(*guard.line)
     return Group(properties, guards, *outcome.failures)
 
 
@@ -257,7 +272,10 @@ def _without(guard: GuardVerdict) -> str:
         return found if guard.tag is Tag.SAFETY else f"{found}, although tagged {guard.tag}"
     if guard.tag is Tag.SAFETY:
         return "nothing breaks: tag it bound or realism with a reason, or remove it"
-    return f"nothing breaks: {guard.reason}"
+    if guard.without == "proved":
+        return f"proved for every size: {guard.reason}"
+    searched = "; ".join(", ".join(f"{sort}={n}" for sort, n in sizes.items()) for sizes in guard.searched)
+    return f"no violation reached up to {searched}; not proved: {guard.reason}"
 
 
 def _failures(report: Report) -> list[Panel | Text]:
