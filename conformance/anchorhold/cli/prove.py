@@ -264,6 +264,8 @@ def _guards(report: Report) -> Iterator[tuple[str, ...]]:
 
 
 def _without(guard: GuardVerdict) -> str:
+    from anchorhold_spec.publish.guards import without
+
     if guard.problem:
         return f"not known: {guard.problem}"
     if guard.violation:
@@ -272,10 +274,7 @@ def _without(guard: GuardVerdict) -> str:
         return found if guard.tag is Tag.SAFETY else f"{found}, although tagged {guard.tag}"
     if guard.tag is Tag.SAFETY:
         return "nothing breaks: tag it bound or realism with a reason, or remove it"
-    if guard.without == "proved":
-        return f"proved for every size: {guard.reason}"
-    searched = "; ".join(", ".join(f"{sort}={n}" for sort, n in sizes.items()) for sizes in guard.searched)
-    return f"no violation reached up to {searched}; not proved: {guard.reason}"
+    return f"{without(guard)}: {guard.reason}"
 
 
 def _failures(report: Report) -> list[Panel | Text]:

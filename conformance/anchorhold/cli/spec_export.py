@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -112,7 +112,18 @@ def _texts(
             readme = output or Path("spec/README.md")
             if not readme.is_file():
                 raise ValueError(f"{readme}: no such file; run this at the root of the repository, or give -o FILE")
-            return {readme.name: fill(readme.read_text(encoding="utf-8"), sections(found, checked(adequacy)))}
+            if importlib.util.find_spec("z3") is None:
+                raise ValueError("what the guards are for is proved with Z3: pip install 'anchorhold[prove]'")
+            generated = {**sections(found, checked(adequacy)), "guards": tagged_guards(found)}
+            return {readme.name: fill(readme.read_text(encoding="utf-8"), generated)}
+
+
+def tagged_guards(machines: Iterable[Machine]) -> str:
+    """The table of the guards that no rule needs, as `prove` sees them now."""
+    from anchorhold_spec.prove import verify_proofs
+    from anchorhold_spec.publish import guards_table
+
+    return guards_table(guard for machine in machines for guard in verify_proofs(machine).guards)
 
 
 def checked(adequacy: Path) -> Checked:

@@ -93,7 +93,7 @@ def fast_survey(
 def survey_of(machine: Machine, found: Exploration) -> Survey:
     """An exploration as a survey: there, what can not end is no broken rule but an answer of its own."""
     progress = {each.name for each in machine.progress}
-    own = {each.name for each in (*machine.invariants, *machine.transitions)}
+    own = {each.name for each in machine.invariants} | {each.name for each in machine.transitions}
     broken = [each for each in found.violations if each.property in own]
     looked_for = [each.property for each in found.violations if each.property not in own | progress]
     return Survey(

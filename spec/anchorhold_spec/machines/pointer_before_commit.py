@@ -253,7 +253,7 @@ m.transition(
 m.transition(
     "a commit lasts",
     forall(s, committed >> (phase(s).next == Phase.committed)),
-    rules=["CRA-3"],
+    rules=["CRA-1"],
     doc="What was committed stays so, across a crash too.",
 )
 m.can_end(

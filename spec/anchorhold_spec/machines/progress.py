@@ -249,7 +249,7 @@ m.invariant(
 m.transition(
     "a commit lasts",
     forall(s, compacted >> stage(s).next.one_of(Stage.committed, Stage.done)),
-    rules=["CRA-3"],
+    rules=["CRA-1"],
     doc="Nothing that recovery does takes it back.",
 )
 

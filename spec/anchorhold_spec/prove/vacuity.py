@@ -1,8 +1,8 @@
 """That nothing holds for want of anything that could break it: found by exploration at small sizes.
 
-Every action happens; every `sometimes` is reached; the premise of every rule is met, in a state or, for what is said of
-steps, in a step of the actions that it is said of; what is pending can end; and
-the exploration itself breaks no rule, which is the proofs' cross-check.
+Every action happens; every `sometimes` is reached; the premise of every rule is met, in a state or, for what is said
+of steps, in a step of the actions that it is said of; what is pending can end; and the exploration itself breaks no
+rule, which is the proofs' cross-check.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def vacuity_obligations(
         for each in decided.public
         for i, premise in enumerate(premises_of(each.formula))
     )
-    steps = tuple(
+    looked_for = tuple(
         Transition(_premise_of(each.name, i), Not(premise), (), "", each.on)
         for each in decided.transitions
         for i, premise in enumerate(premises_of(each.formula))
@@ -47,7 +47,8 @@ def vacuity_obligations(
     started = time.perf_counter()
     search = surveyor or fast_survey
     surveys = [
-        (dict(sizes), search(studied, sizes=sizes, limit=limit, steps=steps)) for sizes in decided.small_instances
+        (dict(sizes), search(studied, sizes=sizes, limit=limit, steps=looked_for))
+        for sizes in decided.small_instances
     ]
     seconds = time.perf_counter() - started
 
@@ -76,7 +77,7 @@ def vacuity_obligations(
         yield row(action.name, "possible", holds=action.name in fired, known=complete, reason=never)
     for each in decided.sometimes:
         yield row(SMALL, f"sometimes: {each.name}", holds=each.name in met, known=complete, reason=never)
-    for name in (*(each.name for each in premises), *(each.name for each in steps)):
+    for name in (*(each.name for each in premises), *(each.name for each in looked_for)):
         reason = f"{never}: the property holds for want of a case"
         yield row(SMALL, name, holds=name in met, known=complete, reason=reason)
     for progress in decided.progress:
