@@ -191,7 +191,7 @@ def test_prove_ends_with_2_on_wrong_usage(run, arguments):
 
 
 def test_prove_says_in_one_line_what_to_install_where_z3_is_missing(run, monkeypatch):
-    monkeypatch.setattr("anchorhold.cli.prove.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("anchorhold.cli.proving.importlib.util.find_spec", lambda name: None)
 
     result = run("release-race")
 

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from anchorhold_spec import machines as registry
-from anchorhold_spec.language import Machine, MalformedMachine, UnknownChoice
-from anchorhold_spec.publish import Checked, export_markdown, export_murphi, export_tla, fill, sections
+if TYPE_CHECKING:
+    from anchorhold_spec.language import Machine
+    from anchorhold_spec.publish import Checked
 
 ADEQUACY = Path("tests/adequacy/catalogue.py")
 """Where this repository lists the wrong compactors; they are not part of the installed package."""
@@ -66,6 +66,10 @@ def export(
     `tla` writes NAME.tla, MCNAME.tla and MCNAME.cfg: java -cp tla2tools.jar tlc2.TLC -deadlock MCNAME.
     `murphi` writes NAME.m: rumur --deadlock-detection off --output NAME.c NAME.m.
     """
+    # `spec` has other sub-commands, which must not wait for what only this one needs.
+    from anchorhold_spec import machines as registry
+    from anchorhold_spec.language import MalformedMachine, UnknownChoice
+
     names = machines or list(registry.names())
     try:
         found = [registry.load(name) for name in names]
@@ -94,6 +98,8 @@ def _texts(
     adequacy: Path,
     output: Path | None,
 ) -> dict[str, str]:
+    from anchorhold_spec.publish import export_markdown, export_murphi, export_tla, fill, sections
+
     match form:
         case Form.TLA:
             texts: dict[str, str] = {}
@@ -129,6 +135,7 @@ def tagged_guards(machines: Iterable[Machine]) -> str:
 def checked(adequacy: Path) -> Checked:
     """What this package checks, and the wrong compactors of the list in `adequacy`, if there is one."""
     from anchorhold.checkers import CHECKERS
+    from anchorhold_spec.publish import Checked
 
     checkers: dict[str, str] = {}
     for checker in CHECKERS:
@@ -175,6 +182,8 @@ def _registered(name: str, module: object) -> Iterator[None]:
 
 def _prose() -> dict[str, str]:
     """What the modules of the machines say of them: assumptions and abstractions."""
+    from anchorhold_spec import machines as registry
+
     found: dict[str, str] = {}
     for name in registry.names():
         module = importlib.import_module(f"{registry.__name__}.{name.replace('-', '_')}")
@@ -187,7 +196,7 @@ def _pairs(text: str | None) -> dict[str, str]:
     for part in filter(None, (text or "").split(",")):
         name, equals, value = part.partition("=")
         if not equals or not name or not value:
-            raise UnknownChoice(f"{part!r} is not NAME=VALUE")
+            raise ValueError(f"{part!r} is not NAME=VALUE")
         pairs[name.strip()] = value.strip()
     return pairs
 
@@ -196,7 +205,7 @@ def _numbers(sizes: Mapping[str, str]) -> dict[str, int]:
     try:
         return {name: int(size) for name, size in sizes.items()}
     except ValueError:
-        raise UnknownChoice(f"sizes are whole numbers, as in spans=2, not {', '.join(sizes.values())}") from None
+        raise ValueError(f"sizes are whole numbers, as in spans=2, not {', '.join(sizes.values())}") from None
 
 
 def _refuse(message: str) -> NoReturn:
