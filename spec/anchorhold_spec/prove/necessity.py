@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from anchorhold_spec.explore import FastMutantExplorer, fast_survey
-from anchorhold_spec.language import Machine, Tag
+from anchorhold_spec.language import Machine, Tag, UnknownChoice
 from anchorhold_spec.prove.without import WithoutGuard
 from anchorhold_spec.run import GaveUp, GuardId, MutantExplorer, Surveyor, Violation
 
@@ -179,7 +179,8 @@ class _Search:
             if guard not in self.violations:
                 try:
                     self._note(sizes, limited(self._machine, dropped=[guard], sizes=sizes))
-                except GaveUp:
+                except (GaveUp, UnknownChoice):
+                    # Too large, or the axioms allow no data of this size.
                     continue
 
     def _note(self, sizes: Mapping[str, int], found: Mapping[GuardId, Violation | None]) -> None:
