@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[3]
 DATA = ROOT.parent / "shared" / "data"
 
 
-@pytest.mark.parametrize("name", ["first_reading", "second_reading", "adjudicated"])
+@pytest.mark.parametrize("name", ["first_reading", "second_reading", "independent_reading", "adjudicated"])
 def test_labels_are_places_with_a_class_and_no_text(name: str) -> None:
     read = {
         (each["dataset"], each["boundary"])
@@ -28,6 +28,28 @@ def test_labels_are_places_with_a_class_and_no_text(name: str) -> None:
         assert (label["dataset"], label["boundary"]) in read
         assert label["class"] in {"needed-lost", "needed-reachable", "unsupported"}
         assert 0 <= label["start"] < label["end"]
+
+
+def test_every_disagreement_of_the_readers_has_a_verdict_and_the_adjudicated_labels_follow_from_them() -> None:
+    def read(name: str) -> list[dict[str, object]]:
+        return [json.loads(line) for line in (LABELS / name).read_text(encoding="utf-8").splitlines()]
+
+    def place(label: dict[str, object]) -> tuple[object, ...]:
+        return tuple(label[key] for key in ("dataset", "boundary", "record", "field", "start", "end"))
+
+    readings = {"first": read("first_reading.jsonl"), "second": read("independent_reading.jsonl")}
+    told = read("disagreements.jsonl")
+    assert all(each["verdict"] in {"stands", "falls"} and each["why"] for each in told)
+    for each in told:
+        held = str(each["held_by"])
+        assert place(each) in {place(label) for label in readings[held]}
+        assert place(each) not in {
+            place(label) for who, labels in readings.items() if who != held for label in labels
+        }
+    fell = {place(each) for each in told if each["verdict"] == "falls"}
+    added = {place(each) for each in told if each["held_by"] == "second" and each["verdict"] == "stands"}
+    adjudicated = {place(label) for label in read("adjudicated.jsonl")}
+    assert adjudicated == ({place(label) for label in readings["first"]} - fell) | added
 
 
 @pytest.mark.slow
