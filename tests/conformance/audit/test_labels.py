@@ -1,4 +1,4 @@
-"""The labels hold places and no text; on the transcripts themselves, where those are there, the audit does what is stated."""
+"""The labels hold places and no text; on the transcripts, where those are there, the audit does what is stated."""
 
 import json
 import re
