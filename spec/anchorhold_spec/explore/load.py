@@ -78,7 +78,6 @@ def load_compiled(source: Source, directory: Path | None = None) -> tuple[Module
         [
             f"from {storage.__name__} import find, mix, region",
             "from anchorhold_spec.explore.prefetch import prefetch",
-            "AHEAD = 16",
         ]
     )
     own = connected(source.text, branching=False)

@@ -13,7 +13,6 @@ from anchorhold_spec.explore.jit import plain as jit
 from anchorhold_spec.explore.storage_kernels import find, mix, region
 
 WORDS = 1
-AHEAD = 16
 ACTIONS = 0
 PROPERTIES = 0
 SUCCESSORS = 0
@@ -51,6 +50,10 @@ def canonical(rows: Any, i: int, sense: int, work: Any) -> None:
 
 
 # ---- below this line: copied, with `jit`, the constants and the functions above defined by the generated module
+
+AHEAD = 16
+"""Words after a successor that are asked for while it is written: there are too many buffers for the processor to see
+that each is written in order."""
 
 
 @inner

@@ -51,11 +51,11 @@ class Part:
 def breakable(formula: Formula, action: Action) -> tuple[Part, ...]:
     """The conjuncts that a step of the action might break; none where it cannot break any."""
     written = {update.symbol for update in action.updates}
-    parts: list[Part] = []
-    for part in conjuncts(formula):
-        if not always(_unprimed(part, lambda symbol: symbol not in written)):
-            parts.append(_narrowed(part, action, written))
-    return tuple(parts)
+    return tuple(
+        _narrowed(part, action, written)
+        for part in conjuncts(formula)
+        if not always(_unprimed(part, lambda symbol: symbol not in written))
+    )
 
 
 def always(formula: Formula) -> bool:

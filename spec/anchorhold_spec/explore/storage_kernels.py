@@ -57,7 +57,7 @@ def finger(h: int) -> int:
 
 @inner
 def region(h: int, partitions: int, bits: int) -> int:
-    """Where a row with this hash is collected: the partition, and within it the part of the table (2**bits of them)."""
+    """Where a row with this hash is collected: the partition, and which of 2**bits parts of its table."""
     return ((h & (partitions - 1)) << bits) | (finger(h) >> (31 - bits))
 
 
@@ -83,10 +83,10 @@ def same(states: Any, row: int, rows: Any, i: int) -> bool:
 
 @inner
 def find(table: Any, states: Any, rows: Any, i: int) -> Any:
-    """The row of a state that is in the table, or -1."""
+    """The row of a state that is in a table that `index` made, or -1."""
     mask = table.shape[0] - 1
     f = finger(mix(rows, i))
-    at = f >> unused(table.shape[0])
+    at = f & mask
     while True:
         slot = table[at]
         if slot < 0:
@@ -100,10 +100,9 @@ def find(table: Any, states: Any, rows: Any, i: int) -> Any:
 def index(states: Any, count: int, table: Any) -> None:
     """Enters states that are known to be different into an empty table of row numbers."""
     mask = table.shape[0] - 1
-    low = unused(table.shape[0])
     for row in range(count):
         f = finger(mix(states, row))
-        at = f >> low
+        at = f & mask
         while table[at] >= 0:
             at = (at + 1) & mask
         table[at] = (f << 32) | row

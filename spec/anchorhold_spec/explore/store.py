@@ -36,7 +36,7 @@ class Partition:
         self.table: Ints = np.full((slots, storage.SLOT), -1, dtype=np.int64)
         self.bounds: list[int] = [0]
         """Where each layer begins."""
-        self._work: Ints = np.zeros(storage.BATCH, dtype=np.int64)
+        self._work: Ints = np.zeros(2 * storage.BATCH, dtype=np.int64)
 
     @property
     def memory(self) -> int:
