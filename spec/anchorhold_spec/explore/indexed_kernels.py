@@ -23,9 +23,9 @@ def insert(
     """Adds the buffered rows that are new; gives the new count.
 
     `buffer[t, r, i]` is the i-th row that thread t collected for region r, of fill[t, r]. Begins at the region, the
-    thread and the row in `place`, ends at region `last`, or where there might be more than `limit` states, and leaves in `place`
-    where that was. The slots and states of a batch are fetched before any is compared: so that the memory is waited
-    for once, not once each.
+    thread and the row in `place`. Ends at region `last`, or where there might be more than `limit` states, and leaves
+    in `place` where that was. The slots and states of a batch are fetched before any is compared: so that the
+    memory is waited for once, not once each.
     """
     mask = table.shape[0] - 1
     low = unused(table.shape[0])
