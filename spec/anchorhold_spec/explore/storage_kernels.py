@@ -56,7 +56,7 @@ def finger(h: int) -> int:
 
 
 @inner
-def region(h: int, partitions: int, bits: int) -> int:
+def region(h: int, partitions: int, bits: int) -> Any:
     """Where a row with this hash is collected: the partition, and which of 2**bits parts of its table."""
     return ((h & (partitions - 1)) << bits) | (finger(h) >> (31 - bits))
 
