@@ -277,6 +277,8 @@ class SessionAudit:
         return self.findings
 
     def _split(self, compaction: Compaction) -> tuple[list[Turn], list[Turn]]:
+        if compaction.left:
+            self._turns = [t for t in self._turns if t.record not in compaction.left]
         if compaction.covers is not None:
             covers = compaction.covers
             return [t for t in self._turns if t.record in covers], [t for t in self._turns if t.record not in covers]

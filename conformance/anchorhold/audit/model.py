@@ -70,8 +70,10 @@ class Compaction:
     """Size of the context when it was compacted, as the harness counted it."""
     kept_from: int | None = None
     """Turns from this record on stayed verbatim; none: nothing did."""
-    covers: frozenset[int] | None = None
+    covers: frozenset[int] | range | None = None
     """Records of the turns that were replaced, where the format names them."""
+    left: frozenset[int] = frozenset()
+    """Records of turns on a branch that was left before: the agent no longer had them, and nothing replaced them."""
     transcript: str | None = None
     """The file of originals that the summary names, where the harness put it there."""
     counted: bool = False
@@ -83,7 +85,8 @@ class Damage:
     """Something in a file that could not be read as what it should be. Never dropped silently."""
 
     kind: str
-    """`torn`, `doubled`, `surrogate`, `order`, `unknown`, `encoding`, `lacking`, `left-out`, `compaction`."""
+    """`torn`, `doubled`, `copied`, `continued`, `surrogate`, `order`, `unknown`, `ill-typed`, `encoding`, `lacking`,
+    `left-out`, `compaction`, `failed`."""
     record: int
     detail: str
 

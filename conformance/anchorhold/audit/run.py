@@ -13,7 +13,7 @@ from anchorhold.audit.facts import Lines
 from anchorhold.audit.finding import Finding
 from anchorhold.audit.judging import SessionAudit
 from anchorhold.audit.model import Compaction, Damage, Turn
-from anchorhold.audit.readers import detect
+from anchorhold.audit.readers import claude_code, detect
 
 MOST_OPEN = 8
 """Sessions of one file that are followed at a time; the one that was silent longest is closed first."""
@@ -65,7 +65,7 @@ def audit_file(path: Path) -> Audited:
                 continue
             result.turns += event.counted
             # A sub-agent's turns belong to the session that started it.
-            sessions.add(event.session.removesuffix("/sidechain"))
+            sessions.add(event.session.partition(claude_code.SIDECHAIN)[0])
             audit = followed.get(event.session)
             if audit is None:
                 audit = followed[event.session] = SessionAudit(lines)

@@ -35,6 +35,11 @@ def open_bytes(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
+def keyed(start: bytes, key: str) -> bool:
+    """Whether the beginning of a file has a key of JSON: not the same words inside a string, where quotes are escaped."""
+    return re.search(rb'(?<!\\)"' + re.escape(key.encode()) + rb'"\s*:', start) is not None
+
+
 def head(path: Path) -> bytes:
     """The beginning of a file."""
     with open_bytes(path) as file:
