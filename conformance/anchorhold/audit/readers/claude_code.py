@@ -15,7 +15,7 @@ from typing import Any
 from anchorhold.audit.model import Compaction, Damage, Event, Piece, Role, Turn
 from anchorhold.audit.readers.attachments import attached
 from anchorhold.audit.readers.branches import Branches
-from anchorhold.audit.readers.common import Notes, block_texts, call_pieces, short, words
+from anchorhold.audit.readers.common import Notes, block_words, call_pieces, short, words
 from anchorhold.audit.readers.source import keyed, open_bytes, records
 
 SILENT = frozenset({"summary", "progress", "file-history-snapshot", "queue-operation", "pr-link",
@@ -151,7 +151,7 @@ def _record(
         notes.unknown(f"a {kind} record without a message")
         return
     if record.get("isCompactSummary"):
-        yield _compaction(session, record, message, state.marks.pop(session, None), time, notes, branch.left())
+        yield _compaction(session, message, state.marks.pop(session, None), time, notes, branch.left())
         branch.restart()
         return
     if time and time < state.last.get(session, ""):
@@ -174,7 +174,6 @@ def _orphan(number: int) -> Damage:
 
 def _compaction(
     session: str,
-    record: dict[str, Any],
     message: dict[str, Any],
     mark: tuple[int, dict[str, Any]] | None,
     time: str | None,
@@ -223,8 +222,7 @@ def _turn(
         for index, block in enumerate(content):
             at = f"/message/content/{index}"
             if not isinstance(block, dict):
-                notes.ill_typed(block, at, "a block")
-                pieces += [Piece(role=speaker, text=text, field=f) for f, text in block_texts([block], at)]
+                pieces += [Piece(role=speaker, text=text, field=f) for f, text in block_words(block, at, notes)]
                 continue
             if block.get("type") == "tool_result":
                 results = True

@@ -15,8 +15,8 @@ ADDRESS = frozenset({"file_path", "path", "notebook_path", "filename", "file", "
 
 DEEPEST = 32
 """Blocks inside blocks that are followed; no harness nests them further."""
-WORDLESS = frozenset({"image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file", "document",
-                      "redacted_thinking", "tool_reference", "encrypted_content"})  # fmt: skip
+WORDLESS = frozenset({"image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file",
+                      "document", "redacted_thinking", "tool_reference", "encrypted_content"})  # fmt: skip
 """Types of blocks that are known and hold no words."""
 _CALLED = {"dict": "object", "list": "array", "str": "string", "int": "number", "float": "number", "bool": "boolean",
            "NoneType": "null"}  # fmt: skip
@@ -138,17 +138,20 @@ def block_texts(
     elif isinstance(content, list):
         for index, block in enumerate(content):
             at = f"{pointer}/{index}"
-            if isinstance(block, str):
-                yield at, block
-            elif isinstance(block, dict):
-                yield from _block(block, at, notes, depth)
-            elif notes is not None:
-                notes.ill_typed(block, at, "a block")
+            yield from block_words(block, at, notes, depth=depth)
     elif isinstance(content, dict):
         yield from texts(content, pointer)
 
 
-def _block(block: dict[str, Any], at: str, notes: Notes | None, depth: int) -> Iterator[tuple[str, str]]:
+def block_words(block: Any, at: str, notes: Notes | None = None, *, depth: int = 0) -> Iterator[tuple[str, str]]:
+    """The text of one block; `notes` hears where it holds none and is not known for it."""
+    if isinstance(block, str):
+        yield at, block
+        return
+    if not isinstance(block, dict):
+        if notes is not None:
+            notes.ill_typed(block, at, "a block")
+        return
     for key in ("text", "content", "output", "refusal"):
         inner = block.get(key)
         if isinstance(inner, str):

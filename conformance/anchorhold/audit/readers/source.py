@@ -36,7 +36,7 @@ def open_bytes(path: Path) -> IO[bytes]:
 
 
 def keyed(start: bytes, key: str) -> bool:
-    """Whether the beginning of a file has a key of JSON: not the same words inside a string, where quotes are escaped."""
+    """Whether the beginning of a file has a key: not the same words in a string, where quotes are escaped."""
     return re.search(rb'(?<!\\)"' + re.escape(key.encode()) + rb'"\s*:', start) is not None
 
 
