@@ -16,7 +16,7 @@ from anchorhold.audit.model import Compaction, Damage, Event, Piece, Role, Turn
 from anchorhold.audit.readers.attachments import attached
 from anchorhold.audit.readers.branches import Branches
 from anchorhold.audit.readers.common import Notes, block_words, call_pieces, short, words
-from anchorhold.audit.readers.source import keyed, open_bytes, records
+from anchorhold.audit.readers.source import is_json, keyed, open_bytes, records
 
 SILENT = frozenset({"summary", "progress", "file-history-snapshot", "queue-operation", "pr-link",
                     "last-prompt", "custom-title", "agent-name", "ai-title", "permission-mode", "mode",
@@ -35,6 +35,8 @@ _INJECTED = re.compile(r"\s*<(?:command-|local-command|system-reminder|bash-|tas
 
 def recognises(head: bytes) -> bool:
     """Whether a file begins like one of Claude Code."""
+    if not is_json(head):
+        return False
     if keyed(head, "leafUuid") and keyed(head, "summary"):
         return True
     return (
@@ -57,13 +59,15 @@ class State:
     before: set[int] = field(default_factory=set)
     """Records of the files before."""
     last: dict[str, str] = field(default_factory=dict)
+    """The time of each session's last record."""
+    first: int = 0
+    """The number of the next file's first record."""
     branches: OrderedDict[str, Branches] = field(default_factory=OrderedDict)
 
     def next_file(self) -> None:
-        """Another file of the same sessions begins: numbers of records start again."""
+        """Another file of the same sessions begins. Its records are numbered on from the last one's."""
         self.before |= self.seen
         self.seen = set()
-        self.branches.clear()
 
     def branch(self, session: str) -> Branches:
         """The branches of a session."""
@@ -84,11 +88,12 @@ def read(path: Path, report: Callable[[Damage], None], state: State | None = Non
 
     `state`: what is known from other files of the same sessions; a record that one of those had is not given again.
     """
-    if state is None:
-        state = State()
-    copied = 0
+    several = state is not None
+    state = state or State()
+    copied, last = 0, state.first
     with open_bytes(path) as file:
-        for number, record in records(file, report):
+        for number, record in records(file, report, first=state.first):
+            last = number
             notes = Notes(number, report)
             if not isinstance(record, dict):
                 notes.unknown(f"a {type(record).__name__} and no record")
@@ -113,10 +118,13 @@ def read(path: Path, report: Callable[[Damage], None], state: State | None = Non
                 state.seen.add(key)
             yield from _record(session, kind, uuid, record, notes, state)
     if copied:
-        report(Damage(kind="copied", record=0, detail=f"{copied} records that another file of the session has"))
-    for number, _ in state.marks.values():
-        report(_orphan(number))
-    state.marks.clear()
+        report(
+            Damage(kind="copied", record=state.first, detail=f"{copied} records that another file of the session has")
+        )
+    state.first = last + 1
+    if not several:
+        for number, _ in state.marks.values():
+            report(_orphan(number))
 
 
 SIDECHAIN = "/sidechain"

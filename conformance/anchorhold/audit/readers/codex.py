@@ -11,7 +11,7 @@ from typing import Any
 
 from anchorhold.audit.model import Compaction, Damage, Event, Piece, Role, Turn
 from anchorhold.audit.readers.common import Notes, block_texts, call_pieces, short, words
-from anchorhold.audit.readers.source import keyed, open_bytes, records
+from anchorhold.audit.readers.source import is_json, keyed, open_bytes, records
 
 MOST_KEPT = 80_000
 """Characters of the user's messages that Codex keeps: 20,000 tokens, by its own count of four characters each."""
@@ -23,6 +23,8 @@ _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM,
 
 def recognises(head: bytes) -> bool:
     """Whether a file begins like a Codex rollout."""
+    if not is_json(head):
+        return False
     first = head.split(b"\n", 1)[0]
     return (b'"session_meta"' in first and keyed(first, "payload")) or (
         all(keyed(first, key) for key in ("instructions", "id", "timestamp")) and not keyed(first, "messages")

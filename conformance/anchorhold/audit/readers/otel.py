@@ -13,7 +13,7 @@ from typing import Any
 
 from anchorhold.audit.model import Compaction, Damage, Event, Piece, Role, Turn
 from anchorhold.audit.readers.common import Notes, call_pieces, called, dumped, short, texts, words
-from anchorhold.audit.readers.source import WHOLE_JSON, keyed, open_bytes, records
+from anchorhold.audit.readers.source import WHOLE_JSON, is_json, keyed, open_bytes, records
 
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM, "tool": Role.RESULT}
 _ASKED = frozenset({"chat", "generate_content", "text_completion"})
@@ -25,6 +25,8 @@ _WORDLESS = frozenset({"blob", "uri", "file"})
 
 def recognises(head: bytes) -> bool:
     """Whether a file begins like exported spans."""
+    if not is_json(head):
+        return False
     if keyed(head, "resourceSpans"):
         return True
     # A name of the conventions is a key, or in the protocol's own JSON the value of one; not words inside a string.
