@@ -30,7 +30,7 @@ STREAMS = ("claude_code/stream_user-a.jsonl.xz", "claude_code/stream_user-b.json
 SPEED, MEMORY, PRECISION, RECALL, UNSUPPORTED = 10.0, 400.0, 0.95, 0.85, 0.9
 NOTES = {
     "claude_console_md": "STATS.md counts what the user and the agent say and call; here results are turns as well",
-    "memorybank/probing": "questions about the dialogues, and no transcript: read as text",
+    "memorybank/probing": "questions about the dialogues, and no transcript: not read",
 }
 
 
@@ -213,7 +213,7 @@ def turns(data: Path, audited: list[Audited]) -> bool:
             continue
         wanted = stats.get(name)
         note = next((note for start, note in NOTES.items() if name.startswith(start)), None)
-        if each.error or each.damaged["torn"] or (each.turns != wanted and note is None):
+        if (each.error and each.transcript) or each.damaged["torn"] or (each.turns != wanted and note is None):
             good = False
             print(f"turns: {name}: {each.turns}, STATS.md {wanted}, {each.error or dict(each.damaged)}")
         elif each.turns != wanted:

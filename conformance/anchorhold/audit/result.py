@@ -39,18 +39,19 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """All that was audited."""
 
     files: int
+    """Transcripts, and named files that could not be read; a copy of a file before it is none."""
     sessions: int
     compactions: list[Compaction]
     totals: dict[str, int]
     unreadable: list[dict[str, Any]]
-    """Files that are no transcripts, and records that could not be read, each with its reason."""
+    """Files and records that could not be read, with the reason; files of folders that are no transcripts."""
     seconds: float
 
 
 FIGURES = (
     "compactions", "turns", "replaced", "facts", "carried", "reachable", "lost", "needed", "needed_lost",
     "needed_reachable", "unsupported", "flipped", "protected_lost", "drifted", "reread_tokens", "reread_turns",
-    "incomplete", "summary_tokens", "unreadable",
+    "incomplete", "summary_tokens", "unreadable", "not_transcripts",
 )  # fmt: skip
 """The totals, and what `--fail-on` may name."""
 
@@ -59,8 +60,16 @@ def document(audited: Sequence[Audited], seconds: float) -> Document:
     """What was found, as a document."""
     findings = [finding for each in audited for finding in each.findings]
     unreadable = [
-        {"file": str(each.path), "kind": "file", "count": 1, "detail": each.error} for each in audited if each.error
+        {"file": str(each.path), "kind": "file", "count": 1, "detail": each.error}
+        for each in audited
+        if each.error and each.transcript
     ]
+    beside = [each for each in audited if each.error and not each.transcript]
+    if beside:
+        detail = f"{len(beside)} files in the folders are no transcripts, and are left out; the first is this one"
+        unreadable.append(
+            {"file": str(beside[0].path), "kind": "not-transcript", "count": len(beside), "detail": detail}
+        )
     for each in audited:
         for kind, count in sorted(each.damaged.items()):
             first = next(damage for damage in each.damages if damage.kind == kind)
@@ -68,7 +77,7 @@ def document(audited: Sequence[Audited], seconds: float) -> Document:
                 {"file": str(each.path), "kind": kind, "count": count, "record": first.record, "detail": first.detail}
             )
     return Document(
-        files=len(audited),
+        files=sum(each.transcript for each in audited),
         sessions=sum(each.sessions for each in audited),
         compactions=[_compaction(finding) for finding in findings],
         totals=totals(audited, findings),
@@ -88,7 +97,8 @@ def totals(audited: Sequence[Audited], findings: Sequence[Finding]) -> dict[str,
     summed["turns"] = sum(each.turns for each in audited)
     summed["facts"] = sum(sum(finding.facts.values()) for finding in findings)
     summed["needed_reachable"] = summed["needed"] - summed["needed_lost"]
-    summed["unreadable"] = sum(bool(each.error) + sum(each.damaged.values()) for each in audited)
+    summed["unreadable"] = sum(bool(each.error and each.transcript) + sum(each.damaged.values()) for each in audited)
+    summed["not_transcripts"] = sum(bool(each.error) and not each.transcript for each in audited)
     return {name: summed[name] for name in FIGURES}
 
 

@@ -14,7 +14,7 @@ from anchorhold.audit.cases import Case, cases_of
 from anchorhold.audit.redact import Redaction
 from anchorhold.audit.report import html, terminal
 from anchorhold.audit.result import ConditionError, document, encode, holds
-from anchorhold.audit.run import audit_paths, files_in
+from anchorhold.audit.run import audit_paths
 from anchorhold.errors import AdapterError
 from anchorhold.level import ExitStatus
 
@@ -65,8 +65,9 @@ def audit(
     """Say what the compactions in transcripts lost, made up, and made the agent need or do again.
 
     Reads Claude Code, pi, Codex, Gemini CLI, OpenHands, SWE-agent, OpenAI chat, aider, OpenTelemetry spans and text;
-    the format is told from the content. Nothing leaves the machine. Ends with 0, with 1 where a condition of
-    --fail-on holds, and with 2 where nothing could be read.
+    the format is told from the content. In folders only files with the marks of a transcript are read. Nothing
+    leaves the machine. Ends with 0, with 1 where a condition of --fail-on holds, with 2 where nothing could be read,
+    and else with 3 where a file could not be read or judged.
     """
     if redact and histories is not None:
         _end("--histories writes the turns as they are: leave out --redact, or it")
@@ -86,9 +87,11 @@ def audit(
             workers=workers,
             progress=lambda done, of, path: shown.update(task, completed=done, total=of, description=path.name[:40]),
         )
-    if not audited or all(each.error for each in audited):
+    if not any(each.format for each in audited):
         why = f"{audited[0].path}: {audited[0].error}" if audited else "the folders hold no files"
         _end(f"no transcript was read: {why}")
+    complete = all(each.complete for each in audited)
+    readable = [each.path for each in audited if each.format]
     if redact:
         audited = Redaction().audited(audited)
     found = document(audited, seconds)
@@ -104,13 +107,19 @@ def audit(
             _end(f"{page} cannot be written: {error.strerror or error}")
         told.print(f"page: {page}", markup=False)
     if replay:
-        _replay(files_in(paths), compactor, told if as_json else Console(highlight=False))
+        _replay(readable, compactor, told if as_json else Console(highlight=False))
     if histories is not None:
-        _histories(files_in(paths), histories, told if as_json else Console(highlight=False))
+        _histories(readable, histories, told if as_json else Console(highlight=False))
     failing = [condition for condition in fail_on or () if holds(condition, found.totals)]
     for condition in failing:
         typer.echo(f"anchorhold: {condition} holds", err=True)
-    raise typer.Exit(ExitStatus.FAILED if failing else ExitStatus.HELD)
+    if failing:
+        raise typer.Exit(ExitStatus.FAILED)
+    if not complete:
+        typer.echo(
+            "anchorhold: not every file could be read and judged to its end: see what is said of them", err=True
+        )
+    raise typer.Exit(ExitStatus.HELD if complete else ExitStatus.BLOCKED)
 
 
 def _replay(files: Iterable[Path], compactor: str, console: Console) -> None:

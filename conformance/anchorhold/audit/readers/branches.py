@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-MOST_NODES = 50_000
+MOST_NODES = 20_000
 """Records since the last compaction whose place in the tree is kept; more than any window holds."""
 
 

@@ -124,7 +124,7 @@ def read(path: Path, report: Callable[[Damage], None], state: State | None = Non
     state.first = last + 1
     if not several:
         for number, _ in state.marks.values():
-            report(_orphan(number))
+            report(orphan(number))
 
 
 SIDECHAIN = "/sidechain"
@@ -140,8 +140,8 @@ def _record(
         branch.add(uuid, parent, None)
         if record.get("subtype") == "compact_boundary":
             if session in state.marks:
-                orphan = _orphan(state.marks[session][0])
-                notes.tell(orphan.kind, f"{orphan.detail} (record {orphan.record})")
+                alone = orphan(state.marks[session][0])
+                notes.tell(alone.kind, f"{alone.detail}: the one of record {alone.record}")
             state.marks[session] = (notes.number, record)
         return
     time = notes.words(record.get("timestamp"), "timestamp")
@@ -176,7 +176,8 @@ def _record(
             del state.tools[old]
 
 
-def _orphan(number: int) -> Damage:
+def orphan(number: int) -> Damage:
+    """What is told of a compaction whose summary never came."""
     return Damage(kind="compaction", record=number, detail="a compaction whose summary is not in the file")
 
 
