@@ -155,8 +155,8 @@ def _record(
         notes.unknown(f"a record of type {short(record.get('type'))}")
         return
     message = record.get("message")
-    if not isinstance(message, dict):
-        notes.unknown(f"a {kind} record without a message")
+    if not isinstance(message, dict) or "content" not in message:
+        notes.unknown(f"a record of type {kind!r} whose message has no content")
         return
     if record.get("isCompactSummary"):
         yield _compaction(session, message, state.marks.pop(session, None), time, notes, branch.left())

@@ -199,4 +199,9 @@ def _item(
 
 def _output(value: Any, pointer: str, notes: Notes) -> list[tuple[str, str]]:
     """A call's output; some versions write it as an object."""
-    return list(block_texts(value, pointer)) if isinstance(value, dict) else notes.said(value, pointer)
+    if not isinstance(value, dict):
+        return notes.said(value, pointer)
+    found = list(block_texts(value, pointer))
+    if not found:
+        notes.unknown(f"{pointer} is an object without words")
+    return found

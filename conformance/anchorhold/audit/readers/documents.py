@@ -67,18 +67,22 @@ def _calls(message: dict[str, Any], at: str, notes: Notes) -> Iterator[Piece]:
     for index, each in enumerate(calls):
         where = f"{at}/tool_calls/{index}"
         call = notes.fields(each, where)
-        if each is None:
-            notes.ill_typed(each, where, "an object")
-        yield from _function(call.get("function"), f"{where}/function", words(call.get("id")), notes)
+        own, key = call.get("custom"), "custom"
+        if not isinstance(own, dict):
+            own, key = call.get("function"), "function"
+        if own is None and not (isinstance(each, (str, int, float, list))):
+            notes.unknown(f"{where} is a call of no function")
+        yield from _function(own, f"{where}/{key}", words(call.get("id")), notes)
     if not calls:
         yield from _function(message.get("function_call"), f"{at}/function_call", None, notes)
 
 
 def _function(function: Any, at: str, call: str | None, notes: Notes) -> Iterator[Piece]:
     held = notes.fields(function, at)
-    yield from call_pieces(
-        held.get("arguments"), f"{at}/arguments", tool=notes.words(held.get("name"), f"{at}/name"), call=call
-    )
+    if held and "name" not in held:
+        notes.unknown(f"{at} has no name")
+    key = "input" if "input" in held and "arguments" not in held else "arguments"
+    yield from call_pieces(held.get(key), f"{at}/{key}", tool=notes.words(held.get("name"), f"{at}/name"), call=call)
 
 
 def chat_lines(path: Path, report: Report) -> Iterator[Event]:
@@ -160,6 +164,8 @@ def _gemini(session: str, notes: Notes, kind: str, message: dict[str, Any]) -> T
         if not isinstance(each, dict):
             notes.ill_typed(each, at, "an object")
             continue
+        if "name" not in each:
+            notes.unknown(f"{at} is a call of no function")
         name, call = notes.words(each.get("name"), f"{at}/name"), notes.words(each.get("id"), f"{at}/id")
         pieces += call_pieces(each.get("args"), f"{at}/args", tool=name, call=call)
         pieces += [
@@ -199,9 +205,9 @@ def swe_agent(path: Path, report: Report) -> Iterator[Event]:
 def _steps(session: str, steps: list[Any], report: Report) -> Iterator[Event]:
     for number, each in enumerate(steps):
         notes = Notes(number, report)
-        if each is None:
-            notes.ill_typed(each, "a step", "an object")
         step = notes.fields(each, "a step")
+        if not {"thought", "action", "observation"} & step.keys():
+            notes.unknown("a step without thought, action and observation")
         for key, role in (("thought", Role.THINKING), ("action", Role.CALL), ("observation", Role.RESULT)):
             if text := notes.words(step.get(key), f"/{key}"):
                 piece = Piece(role=role, text=text, field=f"/{key}", tool="action")
@@ -313,6 +319,8 @@ def intercode(path: Path, report: Report) -> Iterator[Event]:
     for key, each in notes.fields(document(path, report), "the tasks").items():
         session, task = f"{path.stem}:{key}", notes.fields(each, f"task {short(key)}")
         history = notes.fields(task.get("turn_history"), "/turn_history")
+        if not {"actions", "observations"} & history.keys():
+            notes.tell("lacking", f"task {short(key)} has neither actions nor observations")
         yield _said(session, 0, Role.USER, task.get("query"), "/query", human=True)
         actions, observations = (
             notes.items(history.get(k), f"/turn_history/{k}") for k in ("actions", "observations")
@@ -332,9 +340,13 @@ def memorybank(path: Path, report: Report) -> Iterator[Event]:
     for person, held in notes.fields(document(path, report), "the dialogues").items():
         number = 0
         history = notes.fields(notes.fields(held, "a person").get("history"), "/history")
+        if not history:
+            notes.tell("lacking", f"no history of {short(person)}")
         for date, exchanges in history.items():
             for index, each in enumerate(notes.items(exchanges, f"/history/{short(date)}")):
                 exchange = notes.fields(each, f"/history/{short(date)}/{index}")
+                if not {"query", "response"} & exchange.keys():
+                    notes.unknown(f"/history/{short(date)}/{index} is neither query nor response")
                 for key, role in (("query", Role.USER), ("response", Role.ASSISTANT)):
                     at = f"/history/{date}/{index}/{key}"
                     yield _said(f"{path.stem}:{person}", number, role, exchange.get(key), at, human=role is Role.USER)

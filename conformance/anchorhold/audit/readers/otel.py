@@ -41,12 +41,19 @@ def spans(value: Any, notes: Notes) -> Iterator[dict[str, Any]]:
         yield value
     else:
         for resource in notes.items(value["resourceSpans"], "resourceSpans"):
-            for scope in notes.items(notes.fields(resource, "a resource").get("scopeSpans"), "scopeSpans"):
-                for span in notes.items(notes.fields(scope, "a scope").get("spans"), "spans"):
+            for scope in _held(resource, "scopeSpans", "a resource", notes):
+                for span in _held(scope, "spans", "a scope", notes):
                     if isinstance(span, dict):
                         yield span
                     else:
                         notes.ill_typed(span, "a span", "an object")
+
+
+def _held(value: Any, key: str, what: str, notes: Notes) -> list[Any]:
+    held = notes.fields(value, what)
+    if held.get(key) is None:
+        notes.tell("lacking", f"{what} without {key}")
+    return notes.items(held.get(key), key)
 
 
 def _attributes(span: dict[str, Any], notes: Notes) -> dict[str, Any]:
@@ -58,6 +65,8 @@ def _attributes(span: dict[str, Any], notes: Notes) -> dict[str, Any]:
         pair = notes.fields(each, "an attribute")
         if key := notes.words(pair.get("key"), "an attribute's key"):
             found[key] = _plain(pair.get("value"), notes)
+        elif "key" not in pair:
+            notes.unknown("an attribute without a key")
     return found
 
 

@@ -19,6 +19,8 @@ MOST_LINE = 64 << 20
 """Bytes of one line that are kept: a longer one is reported and skipped."""
 WHOLE_JSON = 32 << 20
 """JSON documents up to this many bytes are decoded at once; larger ones element by element."""
+MOST_TRIED = 8
+"""How many times the length of a torn line may be read in search of a whole record at its end."""
 HEAD = 1 << 16
 """Bytes that are looked at to tell the format."""
 
@@ -158,24 +160,14 @@ def _mend(line: bytes, number: int, report: Callable[[Damage], None]) -> Iterato
         try:
             value, at = _PLAIN.raw_decode(text, at)
         except (ValueError, RecursionError):
-            following = text.find('{"', at + 1)
             report(
                 Damage(
                     kind="torn", record=number + found, detail=f"{len(text) - at} characters that are no whole record"
                 )
             )
-            # An append that was torn may be followed by a whole record on the same line.
-            while following >= 0:
-                try:
-                    value, end = _PLAIN.raw_decode(text, following)
-                except (ValueError, RecursionError):
-                    following = text.find('{"', following + 1)
-                    continue
-                if isinstance(value, dict) and end >= len(text.rstrip()):
-                    found += 1
-                    yield value
-                    break
-                following = text.find('{"', following + 1)
+            value = _appended(text, at)
+            if value is not None:
+                yield without_surrogates(value)[0]
             return
         if found == 1:
             report(Damage(kind="doubled", record=number + 1, detail="a second record on the same line"))
@@ -185,6 +177,26 @@ def _mend(line: bytes, number: int, report: Callable[[Damage], None]) -> Iterato
             if changed:
                 report(Damage(kind="surrogate", record=number + found - 1, detail=f"{changed} lone surrogates"))
         yield value
+
+
+def _appended(text: str, at: int) -> dict[str, Any] | None:
+    """The whole record that follows a torn one on the same line, if one does."""
+    # Every bracket may be its beginning. What is tried is bounded, so that a long line costs no more than reading it.
+    budget = MOST_TRIED * len(text)
+    at = text.find('{"', at + 1)
+    while at >= 0 and budget > 0:
+        try:
+            value, end = _PLAIN.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            budget -= error.pos - at
+        except (ValueError, RecursionError):
+            return None
+        else:
+            if isinstance(value, dict) and not text[end:].strip():
+                return value
+            budget -= end - at
+        at = text.find('{"', at + 1)
+    return None
 
 
 def without_surrogates(value: Any) -> tuple[Any, int]:
