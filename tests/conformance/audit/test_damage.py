@@ -282,3 +282,11 @@ def test_a_fault_of_the_audit_is_told_and_other_files_are_read(
     assert (first.complete, second.complete) == (False, True)
     assert (first.damaged["failed"], len(second.findings)) == (1, 1)
     assert "made for the test" in first.damages[0].detail
+
+
+def test_a_file_that_begins_in_the_middle_of_a_record_is_what_follows(tmp_path: Path) -> None:
+    body = lossy().write(tmp_path / "x").read_bytes()
+    (tmp_path / "y").write_bytes(body[20:])
+    found = audit_file(tmp_path / "y")
+
+    assert (found.format, found.damaged["torn"], len(found.findings)) == ("claude-code", 1, 1)

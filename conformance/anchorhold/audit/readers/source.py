@@ -96,8 +96,9 @@ class _Recoded(io.RawIOBase):
 
 
 def is_json(start: bytes) -> bool:
-    """Whether a file begins as JSON does; its first line may be the end of a torn record."""
-    return any(_JSON.match(line) for line in start.split(b"\n", 2)[:2])
+    """Whether a file begins as JSON does, or with the end of a torn record and a whole one on the next line."""
+    torn, _, following = start.partition(b"\n")
+    return _JSON.match(start) is not None or (torn.rstrip().endswith(b"}") and following.startswith(b'{"'))
 
 
 _JSON = re.compile(rb'\s*(?:\{\s*(?:"|\}|$)|\[\s*(?:[\[{"\]]|$|-?\d[\d.eE+-]*\s*[,\]]))')
