@@ -82,7 +82,8 @@ def test_the_readme_is_written_again(tmp_path):
     ("arguments", "said"),
     [
         (("tla", "no-such-machine"), "there is no machine 'no-such-machine'"),
-        (("tla", "release-race", "--size", "spans"), "'spans' is not NAME=VALUE"),
+        (("tla", "release-race", "--size", "spans"), "'spans' is none"),
+        (("tla", "release-race", "--size", "spans=1,spans=2"), "spans twice, as 1 and as 2"),
         (("tla", "release-race", "--size", "spans=many"), "sizes are whole numbers"),
         (("murphi", "release-race", "--size", "drawers=1"), "no size drawers"),
         (("tla", "release-race", "--switch", "colour=red"), "no switch 'colour'"),

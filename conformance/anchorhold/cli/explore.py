@@ -83,7 +83,8 @@ def explore(
 ) -> None:
     """Go through all reachable states of a machine at a finite size; show a shortest run to what is broken.
 
-    Exit status: 0 nothing broken, 1 something broken, 2 usage, 3 stopped by a limit before it was known.
+    Exit status: 0 nothing broken, 1 something broken, 2 usage, also of a size that does not fit into the memory that
+    is allowed, 3 stopped by a limit before it was known.
     With --designs: 0 everything known (it may differ from a source), 1 something not known, 2 usage.
     """
     if designs:
@@ -153,6 +154,8 @@ def explore(
             dot.write_text("\n".join(lines) + "\n", encoding="utf-8")
     except UnknownChoice as problem:
         _refuse(str(problem))
+    except MemoryError:
+        _refuse(f"{chosen.name} does not fit into this machine's memory at this size: choose smaller ones")
     except OSError as problem:
         _refuse(f"{problem.filename}: {problem.strerror}")
     except KeyboardInterrupt:
@@ -189,7 +192,7 @@ def _machine(name: str) -> Machine:
 
 def _number(name: str, text: str) -> int:
     if not text.isdecimal():
-        _refuse(f"--size {name}={text}: {text!r} is no number")
+        _refuse(f"--size {name}={text}: sizes are whole numbers, none below 0, and {text!r} is none")
     return int(text)
 
 

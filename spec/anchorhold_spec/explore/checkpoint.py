@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import time
+import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -84,8 +86,13 @@ def restore(search: Search, path: Path) -> None:
                 partition.count = count
                 partition.bounds = list(about["bounds"][p])
                 partition.rebuild()
-    except (OSError, ValueError, KeyError) as problem:
-        raise UnknownChoice(f"{path} cannot be read as a checkpoint: {problem}") from problem
+    except OSError as problem:
+        raise UnknownChoice(f"{path} cannot be read: {problem.strerror or problem}") from problem
+    except (ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
+        raise UnknownChoice(
+            f"{path} is no checkpoint, or not a whole one: name a file that --checkpoint has written, or begin anew "
+            "without --resume"
+        ) from problem
     search.hits = {name: (p, row) for name, (p, row) in about["hits"].items()}
     search.deadlock = None if about["deadlock"] is None else (about["deadlock"][0], about["deadlock"][1])
     search.benches[0].totals[:] = about["totals"]

@@ -99,10 +99,13 @@ class Reconstitution:
 
     def _before(self, name: str, answer: str) -> Iterator[Meaning]:
         """What has become of a value that nobody has seen since, if it was not what an answer says."""
-        if self.state[name] != "held" or name in (self.window | self.elsewhere) - self.tombstoned:
+        outstanding = self.span_of[name] in self.outstanding and name not in self.window
+        if self.state[name] != "held":
+            return
+        if name in (self.window | self.elsewhere) - self.tombstoned and not outstanding:
             return
         a = self._who(name)
-        if self.span_of[name] in self.outstanding:
+        if outstanding:
             self.state[name] = "pending"
             yield take("put off", a=a)
         elif name in self.tombstoned:

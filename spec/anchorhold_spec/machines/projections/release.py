@@ -29,6 +29,8 @@ class AnchoredRelease:
     unspoken: set[str] = field(default_factory=set)
     drafts: dict[str, Occurrence] = field(default_factory=dict)
     covers: dict[str, set[str]] = field(default_factory=dict)
+    live: set[str] = field(default_factory=set)
+    """Summaries, but for those of nothing that is spoken of here."""
     key_of: dict[str, str] = field(default_factory=dict)
     """By span: where its original is said to be."""
     over: Over = field(default_factory=Over)
@@ -49,6 +51,9 @@ class AnchoredRelease:
             case Occurrence(event="copy", span=str(span), key=str(key)):
                 self.key_of.setdefault(span, key)
             case Occurrence(event="point", span=str(span)):
+                if span in self.key_of and seen.key is not None:
+                    # Nobody follows an earlier pointer any more.
+                    self.key_of[span] = seen.key
                 yield from self._point(span)
             case Occurrence(event="stage", summary=str(summary)):
                 self.drafts[summary] = seen
@@ -113,15 +118,20 @@ class AnchoredRelease:
             under = [name for name in self._said_by(draft.spans) if name not in self.released | self.unspoken]
             inherited = [name for each in draft.summaries for name in self.covers.get(each, ())]
             self.covers[summary] = {*under, *inherited}
-            yield from (take("take a summary", m=n, o=Who("summary", each)) for each in draft.summaries)
+            replaced = [each for each in draft.summaries if each in self.live]
+            yield from (take("take a summary", m=n, o=Who("summary", each)) for each in replaced)
             yield from (take("take a span", m=n, s=self._who(name)) for name in under)
             for name in draft.asserts:
                 if name in self.covers[summary]:
                     yield take("carry", m=n, s=self._who(name))
-            if under or draft.summaries:
+            if under or replaced:
+                self.live.add(summary)
                 yield take("commit", m=n)
 
     def _evict(self, summary: str) -> Iterator[Meaning]:
+        if summary not in self.live:
+            return
+        self.live.discard(summary)
         yield take("propose a summary", m=Who("summary", summary))
         yield take("evict", m=Who("summary", summary))
 
