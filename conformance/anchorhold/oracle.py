@@ -39,8 +39,7 @@ MACHINES_OF_POINTERS = (
 )
 """Only where there are pointers: they restrain what does not exist otherwise."""
 MACHINE_OF_ERASURE = "erasure"
-"""Has events of its own: it goes on after a `forget`, where the others end, and needs nothing but what comes to light.
-"""
+"""Has events of its own: it goes on after a `forget`, where the others end, and needs only what comes to light."""
 UNTIL_THEN = ("anchored-release",)
 """Machines to which an original that may have been let go is no anchor any more. Whether it was is seen only later,
 so that they say nothing from the first request to let one go."""
@@ -344,6 +343,8 @@ class _Session:
                 self._waiting.discard(turn)
                 yield Occurrence(event="resolve", span=turn)
                 yield from self._never_came(turn)
+            elif held is Hold.PENDING:
+                yield Occurrence(event="resolve", span=turn, answer=AnswerKind.PENDING)
         for turn in [turn for turn in reading.said if turn in self._reached - self._lost - self._let_go]:
             if reading.excused(after, turn) or turn in after.raw or not reading.said[turn].forms:
                 continue

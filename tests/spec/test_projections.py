@@ -20,6 +20,7 @@ def rules(*seen: Occurrence) -> set[str]:
     return {rule for ruling in judge_all(seen) for rule in ruling.rules}
 
 
+OF_POINTERS = ("anchored-release", "asynchronous-copy", "pointer-before-commit", "release-race", "write-order")
 FORGET, EXPIRE = event("forget", "t1"), event("expire", "t1")
 CRASH = event("crash")
 LATE = (
@@ -133,22 +134,22 @@ WRONG = [
     ((*CAREFUL, EXPIRE, resolve("t2", None, "T")), "generations", "PTR-4"),
     # Pointers.
     ((*CAREFUL, point("t1", "k9", "T")), "pointer-before-commit", "PTR-1"),
-    ((*CAREFUL, copy("t1", "k9"), point("t1", "k9", "T"), resolve("t1", None, "T")), "pointer-before-commit", "PTR-2"),
+    ((*RIGHT["a second copy"][:-1], resolve("t1", None, "T")), "pointer-before-commit", "PTR-2"),
     ((*CAREFUL[:6], CRASH, stage("S", "t1"), point("t1", "k1"), commit("S", "t1")), "pointer-before-commit", "PTR-1"),
     ((*CAREFUL[:6], CRASH, stage("S", "t1"), commit("S", "t1")), "pointer-before-commit", "PTR-1"),
     *(
         ((append("t1", "a1"), stage("S", "t1"), commit("S", "t1")), machine, "PTR-1")
-        for machine in ("anchored-release", "asynchronous-copy", "pointer-before-commit", "release-race", "write-order")
+        for machine in OF_POINTERS
     ),
     *(
         ((*CAREFUL, resolve("t1", None, "T")), machine, "PTR-2")
-        for machine in ("anchored-release", "asynchronous-copy", "pointer-before-commit", "release-race", "write-order")
+        for machine in OF_POINTERS
     ),
     *(
         ((*CAREFUL, resolve("t1", "t3", "T")), machine, "EPO-1")
         for machine in ("anchored-release", "asynchronous-copy", "pointer-before-commit", "write-order")
     ),
-    ((append("t1", "a1"), stage("S", "t1"), copy("t1", "k"), point("t1", "k"), resolve("t1", "t1")), "write-order", "PTR-6"),
+    ((*CAREFUL[:7], resolve("t1", "t1")), "write-order", "PTR-6"),
     # Pending.
     ((*LATE[:6], resolve("t1", None)), "asynchronous-copy", "PTR-5"),
     ((*LATE[:6], resolve("t1", None)), "asynchronous-copy", "REC-1"),

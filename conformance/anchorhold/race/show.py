@@ -52,7 +52,7 @@ def _width(study: Study, rate: float) -> int:
 
 
 def table(study: Study, chosen: Sequence[float]) -> Table:
-    """Unresolvable ÷ committed, a row a design, a column for each of these rates; the confidently wrong ones below."""
+    """Unresolvable ÷ committed, a row a design, a column each of these rates; the confidently wrong ones below."""
     shown = Table(
         title="unresolvable ÷ committed in percent, with 95 % intervals over the seeds",
         caption="columns: evictions a minute; wrong: another span was returned and nothing told it from the source",

@@ -68,8 +68,8 @@ _AFTER_THE_HORIZON = (
 )
 _NO_ORDER = (
     "Tags tell a recycled key from the original's, and keep nothing: the source still goes before its pointer is "
-    "there. The source says so itself further on (Decision boundary: detectable absence instead of a wrong answer, and "
-    "no provenance); what it lists as a sufficient order is none (departure D3)."
+    "there. The source says so itself further on (Decision boundary: detectable absence instead of a wrong answer, "
+    "and no provenance); what it lists as a sufficient order is none (departure D3)."
 )
 
 

@@ -45,8 +45,8 @@ class Occurrence:
 
     event: str
     span: str | None = None
-    """The raw span: of `append`, `copy`, `point`, `evict`, `resolve`, `audit`, `degrade`, `repair`, `expire`, `forget`,
-    `rewind`."""
+    """The raw span: of `append`, `copy`, `point`, `evict`, `resolve`, `audit`, `degrade`, `repair`, `expire`,
+    `forget`, `rewind`."""
     summary: str | None = None
     """The summary: of `stage`, `point`, `commit`, `refuse`, `evict`, `resolve`."""
     spans: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Occurrence:
     shown: tuple[str, ...] | None = None
     """`stage`: the carriers that the summariser was shown; none where that was not seen."""
     asserts: tuple[str, ...] = ()
-    """`append`: the assertions of the span. `stage`: those that the summary repeats. `copy`: those that are held by it.
+    """`append`: the assertions of the span. `stage`: those that the summary repeats. `copy`: those that it holds.
     `tombstone`: those dropped. `reconstitute`: those that were asked for, each of which what came back has to carry;
     where nothing came back, and no `answer` says why, those that nothing but the window holds any more."""
     slots: tuple[str, ...] = ()
@@ -85,7 +85,9 @@ class Occurrence:
         if self.event not in EVENTS:
             raise ValueError(f"{self.event!r} is no event of the alphabet: {', '.join(EVENTS)}")
         if self.slots and len(self.slots) != len(self.asserts):
-            raise ValueError(f"{len(self.slots)} slots are given for {len(self.asserts)} assertions: give one for each")
+            raise ValueError(
+                f"{len(self.slots)} slots are given for {len(self.asserts)} assertions: give one for each"
+            )
 
     def __str__(self) -> str:
         about = {

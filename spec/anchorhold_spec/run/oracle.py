@@ -168,7 +168,9 @@ class _Replay:
     def _rigid(self, name: str) -> Symbol:
         rigid = {symbol.name: symbol for symbol in self._machine.rigid_symbols}
         if name not in rigid:
-            raise UnknownChoice(f"{self._machine.name} is given no {name!r}; it is given {', '.join(rigid) or 'nothing'}")
+            raise UnknownChoice(
+                f"{self._machine.name} is given no {name!r}; it is given {', '.join(rigid) or 'nothing'}"
+            )
         return rigid[name]
 
     def _count(self, take: Take, highest: dict[str, int]) -> None:

@@ -24,7 +24,7 @@ from anchorhold_spec.machines.projections.sight import SIGHT, Sight
 from anchorhold_spec.machines.projections.spans import AsynchronousCopy, ReleaseRace, WriteOrder
 from anchorhold_spec.machines.projections.windows import Concurrency, Erasure, Progress
 
-__all__ = ["PROJECTIONS", "Given", "Look", "Meaning", "Projection", "SIGHT", "Sight", "Take", "Who"]
+__all__ = ["PROJECTIONS", "SIGHT", "Given", "Look", "Meaning", "Projection", "Sight", "Take", "Who"]
 
 PROJECTIONS: Mapping[str, Callable[[], Projection]] = MappingProxyType(
     {

@@ -179,7 +179,12 @@ class Evidence:
 
     def _reclaim(self, span: str, summary: str) -> Iterator[Meaning]:
         said = set[str]().union(*self.repeats.values()) | self.dropped
-        if span in self.reclaimed or span in self.over or span in self.outstanding or said >= set(self.asserted[span]):
+        if (
+            span in self.reclaimed
+            or span in self.over
+            or span in self.outstanding
+            or said >= set(self.asserted[span])
+        ):
             return
         self.reclaimed.add(span)
         if self.omits.get(summary) is not False:

@@ -1,4 +1,4 @@
-"""What events mean to `pointer-before-commit`: keys that are taken again, and pointers to several copies of a span."""
+"""What events mean to `pointer-before-commit`: keys that are taken again, pointers to several copies of a span."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Which steps of each machine can be seen from outside a compactor, and which cannot: data, published in spec/README.md.
+"""Which steps of each machine can be seen from outside a compactor, and which cannot. Published in spec/README.md.
 
 An action that is named nowhere here is shown by an event. The others are of two kinds. Some have to have come before
 something that is seen, so that the projection takes them first. Of the rest nothing outside shows anything, so that
