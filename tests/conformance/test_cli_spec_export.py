@@ -69,7 +69,7 @@ def test_murphi_and_markdown_are_written(tmp_path):
 
 def test_the_readme_is_written_again(tmp_path):
     stale = tmp_path / "README.md"
-    names_ = ("claims", "rules", "departures")
+    names_ = ("sight", "claims", "rules", "departures")
     stale.write_text("".join(f"<!-- generated: {n} -->stale text<!-- end: {n} -->\n" for n in names_), "utf-8")
 
     assert run("readme", "-o", stale).exit_code == 0
