@@ -71,7 +71,8 @@ def save(search: Search, path: Path) -> None:
 def restore(search: Search, path: Path) -> None:
     """Takes up a search that was not begun. Raises UnknownChoice where the file is not one of this search."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # Opened here, since what is no archive is not closed by the library.
+        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
             about = json.loads(str(file["about"]))
             if about["seal"] != seal(search.prepared):
                 raise UnknownChoice(
@@ -86,6 +87,8 @@ def restore(search: Search, path: Path) -> None:
                 partition.count = count
                 partition.bounds = list(about["bounds"][p])
                 partition.rebuild()
+    except UnknownChoice:
+        raise
     except OSError as problem:
         raise UnknownChoice(f"{path} cannot be read: {problem.strerror or problem}") from problem
     except (ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
