@@ -385,7 +385,7 @@ def test_a_deadlock_is_where_faults_aside_nothing_can_happen(engine):
     a = one("a")
     m.action("use", a, doc="", guards=[safety("new", ~used(a))], updates=[used(a).becomes(True)])
     m.action("blow", doc="", fault=True, updates=[blown().becomes(True)])
-    m.invariant("fine", forall(a, used(a) | ~used(a)), rules=["ODD-1"])
+    m.transition("fine", forall(a, used(a) >> used(a).next), rules=["ODD-1"])
     m.may_rest(blown())
     m.instance("small", ones=2)
 

@@ -12,7 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 from anchorhold.cli.spec_export import export
-from anchorhold_spec import machines
 from anchorhold_spec.catalogue import FAMILIES, LEVELS, RULES, Level, Rule, near
 
 app = typer.Typer(
@@ -101,6 +100,9 @@ def show_rule(
 
 def _show_machine(name: str, *, as_json: bool) -> None:
     """A machine where one is called so; otherwise what was meant, and the end of the command."""
+    # The language of machines is not loaded for the rules alone.
+    from anchorhold_spec import machines
+
     if name in machines.names():
         if as_json:
             _fail(f"{name} is a machine, and --json is for rules: anchorhold spec export tla|murphi|markdown {name}")

@@ -25,7 +25,7 @@ def claims_table(found: Claims, properties: Mapping[str, Sequence[Stated]], chec
         rules = list(claim.rules)
         beside = [*claim.departures, *([claim.note] if claim.note else [])]
         rows.append(
-            _row(
+            row(
                 f'<a id="{claim.id.lower()}"></a>{claim.id}',
                 claim.says,
                 ", ".join(f"[{rule}](#{rule.lower()})" for rule in rules) or "–",
@@ -56,9 +56,7 @@ def rules_table(
             where = "none: " + (rule.not_modelled_because or "")
         checker = checked.checkers.get(rule.id, "**none yet**")
         wrong = ", ".join(_spaced(name) for name in checked.wrong.get(rule.id, ())) or "–"
-        rows.append(
-            _row(f'<a id="{rule.id.lower()}"></a>{rule.id}', rule.title, where, _shown(found), checker, wrong)
-        )
+        rows.append(row(f'<a id="{rule.id.lower()}"></a>{rule.id}', rule.title, where, _shown(found), checker, wrong))
     return "\n".join(rows)
 
 
@@ -74,7 +72,7 @@ def sight_table(machines: Iterable[Machine]) -> str:
             continue
         shown = [each.name for each in machine.actions if each.name not in {*sight.implied, *sight.unseen}]
         rows.append(
-            _row(
+            row(
                 machine.name,
                 ", ".join(shown),
                 "<br>".join(f"{action}: {seen}" for action, seen in sight.implied.items()) or "–",
@@ -124,7 +122,8 @@ def fill(text: str, parts: Mapping[str, str]) -> str:
     return text
 
 
-def _row(*cells: str) -> str:
+def row(*cells: str) -> str:
+    """A line of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
