@@ -165,6 +165,13 @@ def load(target: str, *, limits: Limits | None = None, reuse: bool = True) -> Lo
     return program
 
 
+def load_class(kind: Callable[[], Any], *, target: str, limits: Limits | None = None) -> Loaded:
+    """A class that is at hand. `target`: how `load` would find it, as it stands in histories."""
+    loaded = _LoadedClass(target, kind, seconds=(limits or Limits()).call)
+    loaded.location, loaded.anywhere = _anywhere(target)
+    return loaded
+
+
 def _anywhere(target: str) -> tuple[str, bool]:
     """A class's location, with the path of its file made absolute, and whether it can be found from anywhere."""
     where, _, attribute = target.rpartition(":")
