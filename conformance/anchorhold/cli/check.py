@@ -47,8 +47,8 @@ def check(
             "--report",
             metavar="DIR",
             file_okay=False,
-            help="Write result.json, junit.xml, badge.svg, report.html and the failing histories into this directory, "
-            "in place of those of an earlier check. Without it, failing histories go to "
+            help="Write result.json, junit.xml, badge.svg, report.html and the failing histories into this "
+            "directory, in place of those of an earlier check. Without it, failing histories go to "
             "./anchorhold-report/histories.",
         ),
     ] = None,

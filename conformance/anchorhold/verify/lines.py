@@ -5,14 +5,16 @@ apart by what it does to the judgement: a line that is no event of this format i
 missing or torn the rest of its history is `Cut`, because what is missing may be what excuses the compactor.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import IO, Final
+from typing import IO, Any, Final
 
 import msgspec
 
+from anchorhold.compactor import Reply
 from anchorhold.history import FORMAT, Event, EventType, Header
-from anchorhold.wire.messages import METHODS
+from anchorhold.wire.messages import METHODS, ExpireParams
+from anchorhold_spec.vocabulary import Fact, Turn
 
 OPERATIONS: Final = frozenset(METHODS) | {"summarise", "note", "scan", "describe"}
 """Operations that a history of this format can speak of."""
@@ -76,6 +78,46 @@ def _bounded(file: IO[bytes], longest: int) -> Iterator[bytes]:
                 return
 
 
+class _Appended(msgspec.Struct):
+    turn: Turn
+    facts: tuple[Fact, ...] = ()
+
+
+class _Asked(msgspec.Struct):
+    messages: tuple[str, ...]
+
+
+class _Scanned(msgspec.Struct):
+    remains: tuple[dict[str, str], ...]
+
+
+INVOKED: Final[Mapping[str, Any]] = {"append": _Appended, "summarise": _Asked, "expire": ExpireParams}
+"""Forms of arguments that are read; the others are names and texts, and are taken as they come."""
+ENDED: Final[Mapping[str, Any]] = {
+    **{name: method.value for name, method in METHODS.items() if method.value is not None},
+    "summarise": Reply,
+    "scan": _Scanned,
+}
+"""Forms of results. `open` may leave out whatever has a default."""
+
+
+def _misformed(event: Event) -> str | None:
+    """What is wrong with the value of an event, where something is that a checker would stumble over."""
+    if event.type is EventType.INVOKE:
+        expected = INVOKED.get(event.op)
+        if event.value is not None and not isinstance(event.value, dict):
+            return f"arguments are an object, and this is {type(event.value).__name__}"
+    else:
+        expected = ENDED.get(event.op) if event.type is EventType.OK else None
+    if expected is None:
+        return None
+    try:
+        msgspec.convert(event.value, expected)
+    except msgspec.ValidationError as error:
+        return str(error)
+    return None
+
+
 _EVENT = msgspec.json.Decoder(Event)
 _HEADER = msgspec.json.Decoder(Header)
 
@@ -124,6 +166,11 @@ class _Reader:
         self._next += 1
         if event.op not in OPERATIONS:
             yield Skipped(line=number, why=f"no operation is called {event.op!r}")
+            return
+        wrong = _misformed(event)
+        if wrong is not None:
+            self._reading = False
+            yield Cut(line=number, why=f"{event.op} has not the form that PROTOCOL.md gives it: {wrong}")
             return
         if event.type is EventType.INVOKE:
             self._open[event.process, event.op] = number

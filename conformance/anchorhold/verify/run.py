@@ -135,7 +135,7 @@ class Verifier:
         for line in lines(file):
             if isinstance(line, Skipped | Cut):
                 if isinstance(line, Cut) and going is not None:
-                    self._judge(going, going.finish(), at, name)
+                    self._judge(going, going.finish(torn=True), at, name)
                     going = None
                 self._remark(name, line.line, line.why, cut=isinstance(line, Cut))
                 continue
@@ -156,7 +156,7 @@ class Verifier:
             self._summarised |= line.event.op == "summarise"
             self._most_held = max(self._most_held, going.size)
             if going.size > self._memory:
-                self._judge(going, going.finish(), at, name)
+                self._judge(going, going.finish(torn=True), at, name)
                 going = None
                 why = (
                     f"what has to be known of this history takes more than {self._memory:,} bytes of its lines "

@@ -69,8 +69,13 @@ class Segments:
         self._follow(event)
         return full
 
-    def finish(self) -> Segment | None:
-        """The history is over; none where nothing of it is left to judge."""
+    def finish(self, *, torn: bool = False) -> Segment | None:
+        """The history is over; none where nothing of it is left to judge.
+
+        `torn`: its end is missing. A look that may not be over shows less than there was, and is left out.
+        """
+        while torn and self._new and self._new[-1].process == MAIN and self._new[-1].op in READS:
+            self._new.pop()
         return self._cut(last=True) if self._new else None
 
     def _between(self, event: Event) -> bool:
