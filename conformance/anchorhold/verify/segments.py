@@ -17,6 +17,7 @@ import msgspec
 
 from anchorhold.checkers.reading import MAIN, READS, SIDELINES, lane
 from anchorhold.history import Event, EventType, Header
+from anchorhold_spec.vocabulary import OutcomeKind
 
 SEGMENT: Final = 4000
 """Events after which a history is cut, at the next place where it can be."""
@@ -126,15 +127,16 @@ def carry(header: Header, events: Iterable[Event]) -> list[Event]:
     for done in _operations(header, events):
         if isinstance(done, _Look):
             looks.append(done)
+        elif kept and _idle(kept[-1], done):
+            kept.pop()
         else:
             kept.append(_lighter(done))
     last = {look.lane: look for look in looks if look.whole}
     known: set[str] = set()
     for look in looks:
         whole = last.get(look.lane) is look
-        for invoke, end in look.reads if whole else _first_sights(look, known):
-            if invoke.op not in ASKED:
-                kept += (invoke, end)
+        for invoke, end in _latest(look) if whole else _first_sights(look, known):
+            kept += (invoke, end)
         known |= {str(pointer.get("token")) for pointer in _pointers(look)}
     return sorted(kept, key=lambda event: event.index)
 
@@ -180,17 +182,34 @@ def _pointers(look: _Look) -> Iterator[dict[str, Any]]:
             yield from (pointer for pointer in end.value or () if isinstance(pointer, dict))
 
 
+def _latest(look: _Look) -> Iterator[tuple[Event, Event]]:
+    """What was read last by each read: what is read again before anything is done counts as it was then."""
+    latest = {(invoke.op, msgspec.json.encode(invoke.value)): invoke.index for invoke, _ in look.reads}
+    for invoke, end in look.reads:
+        if invoke.op not in ASKED and latest[invoke.op, msgspec.json.encode(invoke.value)] == invoke.index:
+            yield invoke, end
+
+
 def _first_sights(look: _Look, known: set[str]) -> Iterator[tuple[Event, Event]]:
     """Of a look that is let go of: the pointers that were not seen before, and what they led to."""
-    new = {str(pointer.get("token")) for pointer in _pointers(look)} - known
-    if not new:
-        return
+    unseen = {str(pointer.get("token")) for pointer in _pointers(look)} - known
+    unasked = set(unseen)
     for invoke, end in look.reads:
         if end.op == "pointers" and end.type is EventType.OK:
-            first = [pointer for pointer in end.value or () if str(pointer.get("token")) in new]
-            yield invoke, msgspec.structs.replace(end, value=first)
-        elif end.op == "get" and str((invoke.value or {}).get("token")) in new:
+            first = [pointer for pointer in end.value or () if str(pointer.get("token")) in unseen]
+            unseen -= {str(pointer.get("token")) for pointer in first}
+            if first:
+                yield invoke, msgspec.structs.replace(end, value=first)
+        elif end.op == "get" and (token := str((invoke.value or {}).get("token"))) in unasked:
+            unasked.remove(token)
             yield invoke, end
+
+
+def _idle(invoke: Event, end: Event) -> bool:
+    """Whether these are a compaction that asked no model and found nothing to do: many are, and none matters later."""
+    both = (invoke.op, end.op) == ("compact", "compact") and invoke.process == end.process
+    ended = invoke.type is EventType.INVOKE and end.type is EventType.OK and isinstance(end.value, dict)
+    return both and ended and end.value.get("kind") == OutcomeKind.NOTHING.value
 
 
 def _lighter(event: Event) -> Event:
