@@ -206,7 +206,7 @@ def _first_sights(look: _Look, known: set[str]) -> Iterator[tuple[Event, Event]]
 
 
 def _idle(invoke: Event, end: Event) -> bool:
-    """Whether these are a compaction that asked no model and found nothing to do: many are, and none matters later."""
+    """Whether this is a compaction that asked no model and found nothing to do: none of them matters later."""
     both = (invoke.op, end.op) == ("compact", "compact") and invoke.process == end.process
     ended = invoke.type is EventType.INVOKE and end.type is EventType.OK and isinstance(end.value, dict)
     return both and ended and end.value.get("kind") == OutcomeKind.NOTHING.value
