@@ -1,7 +1,7 @@
 """Judges histories as they are read: what is held at a time is one segment, and what the rules want kept in reach."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Final
 
@@ -112,20 +112,16 @@ class _Sum:
 class Verifier:
     """Judges one file after another."""
 
-    def __init__(
-        self, checkers: Sequence[Checker], *, longest: int = SEGMENT, memory: int = MEMORY, whole: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, checkers: Sequence[Checker], *, longest: int = SEGMENT, memory: int = MEMORY) -> None:
         self._checkers = tuple(checkers)
         self._sums = [_Sum(checker) for checker in self._checkers]
         self._longest = longest
         self._memory = memory
-        self._whole = frozenset(whole)
         self._remarks: list[Remark] = []
         self._unused = self._cut = self._histories = self._events = self._most_held = 0
         self._header: Header | None = None
         self._description: Description | None = None
         self._summarised = False
-        self._seen: set[tuple[str, str]] = set()
         self._begun = time.monotonic()
 
     def take(self, file: IO[bytes], *, name: str) -> None:
@@ -200,19 +196,13 @@ class Verifier:
         if segment is None:
             return
         history = History(header=of.header, events=(*segment.carried, *segment.new))
-        # A rule that needs the whole history is judged where there is the whole of one.
-        sums = [s for s in self._sums if segment.whole or s.checker.rule not in self._whole]
-        for skipped in self._sums:
-            if skipped not in sums:
-                skipped.notes["not judged in histories longer than a segment"] = None
-        judges = [each.checker for each in sums]
         before: tuple[Judgement, ...] = ()
         if segment.carried:
-            before = judge(judges, History(header=of.header, events=segment.carried))
+            before = judge(self._checkers, History(header=of.header, events=segment.carried))
         first = segment.new[0].index
-        for number, judgement in enumerate(judge(judges, history)):
+        for number, judgement in enumerate(judge(self._checkers, history)):
             known = before[number].triggered if before else 0
-            self._add(sums[number], judgement, known, first, history, (at, name))
+            self._add(self._sums[number], judgement, known, first, history, (at, name))
 
     def _add(
         self,

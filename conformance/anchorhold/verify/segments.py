@@ -2,13 +2,14 @@
 
 The checkers judge whole histories. One that is longer than a segment is cut where a look at the window ends and
 something is done next; what follows is judged together with the *carry*: of everything before, all that was done
-(turns, outcomes, what the model replied; not what it was shown), the last whole look at each session, and the first
+(turns, outcomes, what the model replied; not what it was shown), the last whole looks at each session, and the first
 sight of each pointer with what it then led to. Older looks are let go of: they are most of a file.
 
 What is carried grows with the transcript and the pointers, that is with what the rules want to stay within reach,
 and not with the looks; `Carry.size` says how much it is.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -21,6 +22,8 @@ from anchorhold_spec.vocabulary import OutcomeKind
 
 SEGMENT: Final = 4000
 """Events after which a history is cut, at the next place where it can be."""
+LOOKS: Final = 4
+"""Whole looks at a session that are carried: as many generations as a rule compares with each other (PRO-4)."""
 ASKED: Final = frozenset({"search", "reconstitute"})
 """Questions: judged where they are asked, and not carried."""
 
@@ -34,11 +37,6 @@ class Segment:
     new: tuple[Event, ...]
     last: bool
     """Whether the history ends here."""
-
-    @property
-    def whole(self) -> bool:
-        """Whether this is all of a history."""
-        return self.last and not self.carried
 
 
 @dataclass(slots=True)
@@ -131,11 +129,14 @@ def carry(header: Header, events: Iterable[Event]) -> list[Event]:
             kept.pop()
         else:
             kept.append(_lighter(done))
-    last = {look.lane: look for look in looks if look.whole}
+    lanes: dict[str, deque[int]] = {}
+    for number, look in enumerate(looks):
+        if look.whole:
+            lanes.setdefault(look.lane, deque(maxlen=LOOKS)).append(number)
+    last = {number for numbers in lanes.values() for number in numbers}
     known: set[str] = set()
-    for look in looks:
-        whole = last.get(look.lane) is look
-        for invoke, end in _latest(look) if whole else _first_sights(look, known):
+    for number, look in enumerate(looks):
+        for invoke, end in _latest(look) if number in last else _first_sights(look, known):
             kept += (invoke, end)
         known |= {str(pointer.get("token")) for pointer in _pointers(look)}
     return sorted(kept, key=lambda event: event.index)
