@@ -1,4 +1,4 @@
-"""A long history is judged in segments as it is judged whole: nobody is blamed for more, and nearly nothing is missed."""
+"""A long history is judged in segments as it is whole: nobody is blamed for more, and nearly nothing is missed."""
 
 import io
 from typing import Any

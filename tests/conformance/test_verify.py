@@ -25,7 +25,7 @@ from anchorhold.level import HELD
 from anchorhold.planting import Planter
 from anchorhold.run import play
 from anchorhold.verdict import History, VerdictKind, decide
-from anchorhold.verify.lines import Began, Cut, Happened, Skipped, lines
+from anchorhold.verify.lines import OPERATIONS, Began, Cut, Happened, Skipped, lines
 from anchorhold.verify.run import Verified, Verifier
 from anchorhold.verify.segments import LOOKS, carry
 from anchorhold.workload import Compact, Workload
@@ -255,6 +255,33 @@ def test_a_value_of_another_form_is_told_with_its_line_and_is_no_verdict(
     assert [(r.line, r.cut) for r in found.remarks] == [(at + 2, True)]
     assert f"{op} has not the form" in found.remarks[0].why
     assert not found.shown
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["turn", "token", "text", "kind", "worker", "op", "session"]), inner, max_size=3
+        )
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_no_value_of_an_event_brings_the_checkers_down(data: st.DataObject) -> None:
+    """Whatever a production log says in place of a value: it is told, or judged, and is no traceback."""
+    history = recorded(Loses, 2, 1)
+    events = list(history.events)
+    for _ in range(2):
+        at = data.draw(st.integers(1, len(events) - 1))
+        op = data.draw(st.sampled_from(sorted(OPERATIONS)) | st.just(events[at].op))
+        value = data.draw(JSON)
+        events[at] = msgspec.structs.replace(events[at], op=op, value=value)
+
+    verified(written(History(header=history.header, events=tuple(events))), longest=20)
 
 
 @settings(max_examples=60, deadline=None)
