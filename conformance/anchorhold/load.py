@@ -165,10 +165,13 @@ def load(target: str, *, limits: Limits | None = None, reuse: bool = True) -> Lo
     return program
 
 
-def load_class(kind: Callable[[], Any], *, target: str, limits: Limits | None = None) -> Loaded:
-    """A class that is at hand. `target`: how `load` would find it, as it stands in histories."""
-    loaded = _LoadedClass(target, kind, seconds=(limits or Limits()).call)
-    loaded.location, loaded.anywhere = _anywhere(target)
+def load_class(kind: Callable[[], Any], *, name: str, limits: Limits | None = None) -> Loaded:
+    """A class that is at hand already, or whatever makes a compactor when it is called.
+
+    `name`: who it is; where `load` finds it by that name too, its histories can be played again.
+    """
+    loaded = _LoadedClass(name, kind, seconds=(limits or Limits()).call)
+    loaded.location, loaded.anywhere = _anywhere(name)
     return loaded
 
 

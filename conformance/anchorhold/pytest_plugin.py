@@ -95,9 +95,7 @@ def _check(asked: "Asked", tested: tuple[str, ...], kept: Path) -> "Result":
     checking = asked.checking
     begun = time.monotonic()
     try:
-        with (
-            load(checking.target) if asked.kind is None else load_class(asked.kind, target=checking.target) as loaded
-        ):
+        with load(checking.target) if asked.kind is None else load_class(asked.kind, name=checking.target) as loaded:
             return check(
                 loaded,
                 checkers=CHECKERS,

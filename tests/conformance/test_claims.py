@@ -107,7 +107,7 @@ class TakesADay(Archive):
 def test_a_horizon_is_tried_shortly_before_it_is_over(
     kind: type[Any], claimed: float | str, expected: ClaimVerdict, why: str, tmp_path: Path
 ) -> None:
-    with load_class(kind, target="toy") as loaded:
+    with load_class(kind, name="toy") as loaded:
         seen = horizon.look(loaded, loaded.describe(), claimed, seed=0, histories=tmp_path)
 
     assert seen.verdict is expected
@@ -116,7 +116,7 @@ def test_a_horizon_is_tried_shortly_before_it_is_over(
 
 
 def test_a_horizon_that_cannot_be_driven_is_undecided(tmp_path: Path) -> None:
-    with load_class(Archive, target="toy") as loaded:
+    with load_class(Archive, name="toy") as loaded:
         seen = horizon.look(loaded, DESCRIPTION, 60.0, seed=0, histories=tmp_path)
 
     assert seen == HorizonSeen(
