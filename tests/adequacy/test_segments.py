@@ -4,11 +4,13 @@ import io
 from typing import Any
 
 import pytest
-from catalogue import RIGHT, WRONG, histories
+from catalogue import RIGHT, WRONG
 
+from anchorhold.adequacy.seek import histories
 from anchorhold.checkers import CHECKERS
 from anchorhold.history import encode_line
 from anchorhold.judging import judge
+from anchorhold.scenarios import Effort
 from anchorhold.verdict import History
 from anchorhold.verify.run import Verifier
 
@@ -31,7 +33,7 @@ def in_segments(history: History) -> set[str]:
 def differences(kind: type[Any], *, every: int) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """What is blamed in segments only, and what is missed in them, each with the workload."""
     more, missed = [], []
-    for number, history in enumerate(histories(kind)):
+    for number, history in enumerate(histories(kind, effort=Effort.QUICK)):
         if number % every:
             continue
         whole = {judgement.rule for judgement in judge(CHECKERS, history) if judgement.failures}
