@@ -166,8 +166,13 @@ def load(target: str, *, limits: Limits | None = None, reuse: bool = True) -> Lo
 
 
 def load_class(kind: Callable[[], Any], *, name: str, limits: Limits | None = None) -> Loaded:
-    """A class that is at hand already, or whatever makes a compactor when it is called."""
-    return _LoadedClass(name, kind, seconds=(limits or Limits()).call)
+    """A class that is at hand already, or whatever makes a compactor when it is called.
+
+    `name`: who it is; where `load` finds it by that name too, its histories can be played again.
+    """
+    loaded = _LoadedClass(name, kind, seconds=(limits or Limits()).call)
+    loaded.location, loaded.anywhere = _anywhere(name)
+    return loaded
 
 
 def _anywhere(target: str) -> tuple[str, bool]:

@@ -51,6 +51,24 @@ COMMANDS = (
         help="Play a history again, and see whether its rule breaks again.",
     ),
     _Command(
+        name="verify",
+        module="anchorhold.cli.verify",
+        attribute="verify",
+        help="Judge recorded histories, from a run or from production.",
+    ),
+    _Command(
+        name="diff",
+        module="anchorhold.cli.diff",
+        attribute="diff",
+        help="Compare two results: which rules got worse, better, undecided or new.",
+    ),
+    _Command(
+        name="init",
+        module="anchorhold.cli.init",
+        attribute="init",
+        help="Begin: an adapter, a claims file, a test and a CI workflow.",
+    ),
+    _Command(
         name="replay-corpus",
         module="anchorhold.cli.replay_corpus",
         attribute="replay_corpus",

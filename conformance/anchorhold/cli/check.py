@@ -3,29 +3,32 @@
 import sys
 import tempfile
 import time
+from collections.abc import Collection
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, NoReturn
 
+import msgspec
 import typer
 from rich.console import Console
 
-from anchorhold import report
+from anchorhold import horizon, report
 from anchorhold.check import Checked, UnknownScenario
 from anchorhold.check import check as run_check
 from anchorhold.checkers import CHECKERS
+from anchorhold.claims import Claims, ClaimsError, judge_claims, read_claims
+from anchorhold.cli.places import ready, rule_id, usage
 from anchorhold.errors import AdapterError
-from anchorhold.level import ExitStatus, exit_status
-from anchorhold.load import load
+from anchorhold.expectations import NOTHING, ExpectationError, Expected, Met, meet, read_expectations
+from anchorhold.level import ExitStatus, exit_status, standing
+from anchorhold.load import Loaded, load
 from anchorhold.progress import OnTerminal
-from anchorhold.result import Result, broken, encode
+from anchorhold.result import ClaimVerdict, Result, broken, encode
 from anchorhold.scenarios import Effort
-from anchorhold.verdict import Verdict
+from anchorhold.verdict import Verdict, VerdictKind
 from anchorhold.wire.process import Limits
-from anchorhold_spec.catalogue import LEVELS, RULES, near
-
-DEFAULT_DIRECTORY = Path("anchorhold-report")
-"""Where failing histories go when no directory was named; where it cannot be made, a temporary one."""
+from anchorhold_spec.catalogue import LEVELS
 
 
 def check(
@@ -44,8 +47,9 @@ def check(
             "--report",
             metavar="DIR",
             file_okay=False,
-            help="Write result.json, junit.xml, report.html and the failing histories into this directory, in place "
-            "of those of an earlier check. Without it, failing histories go to ./anchorhold-report/histories.",
+            help="Write result.json, junit.xml, badge.svg, report.html and the failing histories into this "
+            "directory, in place of those of an earlier check. Without it, failing histories go to "
+            "./anchorhold-report/histories.",
         ),
     ] = None,
     as_json: Annotated[
@@ -64,6 +68,16 @@ def check(
     level: Annotated[
         int | None, typer.Option(metavar="N", min=1, max=5, help="Exit with 3 unless this level is reached.")
     ] = None,
+    expect: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Rules that are known to fail (TOML): they do not count, and one that holds does."
+        ),
+    ] = None,
+    claims: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What the vendor promises (TOML): judged too, apart from the rules."),
+    ] = None,
     workers: Annotated[
         int, typer.Option(metavar="N", min=1, help="Play in so many processes at once; what is found is the same.")
     ] = 1,
@@ -74,15 +88,20 @@ def check(
 ) -> None:
     """Check a compactor: which rules it holds, and to which level.
 
-    Ends with 0 where no rule failed (and the rules and the level asked for are held), 1 where one failed, 2 where the
-    compactor could not be driven, 3 where none failed and a rule or level asked for is not held, or nothing was
-    judged.
+    Ends with 0 where no rule failed (and the rules and the level asked for are held), 1 where one failed that was not
+    expected to, or a claim is broken, 2 where the compactor could not be driven, 3 where none failed and a rule or
+    level asked for is not held, a claim could not be decided, or nothing was judged.
     """
-    wanted = None if not rule else tuple(_rule(each) for each in rule)
+    wanted = None if not rule else tuple(rule_id(each) for each in rule)
     if level is not None and level not in LEVELS:
-        _usage(f"level {level} does not exist; there are {', '.join(map(str, LEVELS))}")
+        usage(f"level {level} does not exist; there are {', '.join(map(str, LEVELS))}")
+    try:
+        expected = NOTHING if expect is None else read_expectations(expect)
+        claimed = None if claims is None else read_claims(claims)
+    except (ExpectationError, ClaimsError) as error:
+        usage(str(error))
     told = Console(stderr=True, highlight=False)
-    kept_in = _ready(directory)
+    kept_in = ready(directory)
     begun = time.monotonic()
     stderr = ""
     try:
@@ -101,6 +120,8 @@ def check(
                         again=partial(load, compactor, limits=_limits(timeout)),
                         workers=workers,
                     )
+                    if claimed is not None:
+                        checked = _with_claims(checked, claimed, loaded, kept_in, seed=seed)
             finally:
                 stderr = loaded.stderr
     except AdapterError as error:
@@ -113,11 +134,33 @@ def check(
         )
         _end_without_verdict(document, directory, as_json=as_json)
     except UnknownScenario as error:
-        _usage(str(error))
+        usage(str(error))
     except OSError as error:
-        _usage(f"cannot write: {error}")
+        usage(f"cannot write: {error}")
     _tell(checked, directory, as_json=as_json, told=told)
-    raise typer.Exit(_status(checked.result, level, wanted or ()))
+    stale = _stale(checked.result, expected, wanted)
+    for rule_, why in stale.items():
+        told.print(
+            f"anchorhold: {rule_} is expected to fail ({why}), and is held: take it out of {expect}", markup=False
+        )
+    raise typer.Exit(_status(checked.result, level, wanted or (), expected, stale))
+
+
+def _with_claims(checked: Checked, claimed: Claims, loaded: Loaded, histories: Path, *, seed: int) -> Checked:
+    seen = None
+    if claimed.horizon is not None:
+        seen = horizon.look(loaded, checked.description, claimed.horizon, seed=seed, histories=histories)
+    judged = judge_claims(claimed, checked.result, checked.description, horizon=seen)
+    return replace(checked, result=msgspec.structs.replace(checked.result, claims=judged))
+
+
+def _stale(document: Result, expected: Expected, wanted: tuple[str, ...] | None) -> dict[str, str]:
+    """Rules that were expected to fail, and are held."""
+    return {
+        rule: why
+        for rule, why in expected.items()
+        if (wanted is None or rule in wanted) and meet(document.rules[rule].verdict, expected=True) is Met.HELD
+    }
 
 
 def _tell(checked: Checked, directory: Path | None, *, as_json: bool, told: Console) -> None:
@@ -129,7 +172,7 @@ def _tell(checked: Checked, directory: Path | None, *, as_json: bool, told: Cons
         try:
             written = report.write(directory, checked.result, checked.histories)
         except OSError as error:
-            _usage(f"cannot write the report: {error}")
+            usage(f"cannot write the report: {error}")
         told.print(f"report: {written.html}", markup=False)
 
 
@@ -144,7 +187,7 @@ def _end_without_verdict(document: Result, directory: Path | None, *, as_json: b
             kept = directory / "adapter-stderr.txt"
             kept.write_text(document.stderr, encoding="utf-8", errors="backslashreplace")
         except OSError as error:
-            _usage(f"cannot write the report: {error}")
+            usage(f"cannot write the report: {error}")
         typer.echo(f"anchorhold: report: {written.html}; the adapter's standard error: {kept}", err=True)
     elif document.stderr.strip():
         kept = Path(tempfile.mkdtemp(prefix="anchorhold-")) / "adapter-stderr.txt"
@@ -158,67 +201,30 @@ def _print_document(document: Result) -> None:
     sys.stdout.buffer.flush()
 
 
-def _status(document: Result, level: int | None, wanted: tuple[str, ...]) -> int:
+def _status(
+    document: Result, level: int | None, wanted: tuple[str, ...], expected: Expected, stale: Collection[str]
+) -> int:
     verdicts = {
         rule: Verdict(rule=rule, kind=each.verdict, reason=each.reason, triggered=each.triggered)
         for rule, each in document.rules.items()
     }
-    return exit_status(verdicts, asked=level, rules=wanted, irreversible=document.out_of_scope)
-
-
-def _ready(directory: Path | None) -> Path:
-    """Where failing histories go, free of those of an earlier check: beside this one's result they would mislead.
-
-    Whether the report can be written is found out now, and not after all the work.
-    """
-    try:
-        if directory is not None:
-            directory.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=directory):
-                pass
-        histories = _histories(directory)
-        for rule in RULES:
-            (histories / f"{rule}.jsonl").unlink(missing_ok=True)
-    except OSError as error:
-        _usage(f"cannot write the report: {error}")
-    return histories
-
-
-def _histories(directory: Path | None) -> Path:
-    """Where failing histories go: made only when there is one."""
-    if directory is not None:
-        return directory / "histories"
-    here = DEFAULT_DIRECTORY / "histories"
-    try:
-        here.mkdir(parents=True, exist_ok=True)
-        # Empty so far: it stays only if something is put into it.
-        _remove_empty(here)
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="anchorhold-")) / "histories"
-    return here
-
-
-def _remove_empty(directory: Path) -> None:
-    for each in (directory, directory.parent):
-        if not any(each.iterdir()):
-            each.rmdir()
+    status = exit_status(verdicts, asked=level, rules=wanted, irreversible=document.out_of_scope)
+    if status is ExitStatus.FAILED and all(
+        rule in expected for rule, verdict in verdicts.items() if verdict.kind is VerdictKind.FAIL
+    ):
+        # Known failures fail nothing; what they hold back is held back all the same.
+        rest = {rule: verdict for rule, verdict in verdicts.items() if rule not in expected}
+        where = standing(verdicts, irreversible=document.out_of_scope)
+        status = exit_status(rest, rules=tuple(rule for rule in wanted if rule not in expected))
+        if level is not None and not where.reaches(level):
+            status = ExitStatus.BLOCKED
+    unkept = {claim.verdict for claim in document.claims}
+    if stale or ClaimVerdict.BROKEN in unkept:
+        return ExitStatus.FAILED
+    if status is ExitStatus.HELD and ClaimVerdict.UNDECIDED in unkept:
+        return ExitStatus.BLOCKED
+    return status
 
 
 def _limits(timeout: float | None) -> Limits | None:
     return None if timeout is None else Limits(call=timeout)
-
-
-def _rule(given: str) -> str:
-    name = given.strip().upper()
-    if name not in RULES:
-        meant = near(given)
-        _usage(
-            f"no rule is called {given!r}: "
-            + (f"did you mean {' or '.join(meant)}?" if meant else "`anchorhold spec list` lists them.")
-        )
-    return name
-
-
-def _usage(message: str) -> NoReturn:
-    typer.echo(f"anchorhold: {message}", err=True)
-    raise typer.Exit(ExitStatus.ERROR)
