@@ -127,29 +127,9 @@ def facts_of(turn: Turn) -> list[Mention]:
     seen: dict[bytes, Mention] = {}
     for at, facts in _lines(text):
         for fact in facts:
-            kind, literal, begin, end, said, key, subject, attribute, value, negated, hedged, frame, speaker, part = (
-                fact
-            )
-            if key not in seen and not part:
-                seen[key] = make(
-                    Mention,
-                    (
-                        kind,
-                        literal,
-                        at + begin,
-                        at + end,
-                        said,
-                        key,
-                        subject,
-                        attribute,
-                        value,
-                        negated,
-                        hedged,
-                        frame,
-                        speaker,
-                        part,
-                    ),
-                )
+            if fact[5] not in seen and not fact[13]:
+                kind, literal, begin, end, said, key, *rest = fact
+                seen[key] = make(Mention, (kind, literal, at + begin, at + end, said, key, *rest))
     for call in turn.calls:
         for mention in _arguments(call):
             seen.setdefault(mention.key, mention)
