@@ -276,13 +276,17 @@ UNRESOLVABLE = (
 """That a committed pointer cannot be followed: its copy could not be made, is lost, or was found damaged."""
 
 
+_HOLDINGS = {one.value: one for one in Holding}
+_COPIES = {one.value: one for one in Copy}
+
+
 def issued_of(slot: int, epoch: int, issuer: bytes, mark: bytes, span: int, holding: str, copy: str) -> Issued:
     """A pointer, from `COLUMNS`."""
     return Issued(
         address=Address(slot=slot, epoch=epoch, issuer=issuer, digest=mark),
         span=int(span),
-        holding=Holding(holding),
-        copy=Copy(copy),
+        holding=_HOLDINGS[holding],
+        copy=_COPIES[copy],
     )
 
 
@@ -300,20 +304,40 @@ def look_up(ledger: Ledger, session: int, address: Address) -> Issued | None:
     return None if row is None else issued_of(*row)
 
 
+def look_up_whole(ledger: Ledger, session: int, address: Address) -> tuple[Holding, Copy, bytes | None] | None:
+    """What `look_up` finds of a pointer whose parts are known, with the bytes under it as they lie in the ledger: all
+    by one statement. No bytes where there are none, where they lie outside, or where they are not those that the
+    pointer names."""
+    row = ledger.first(
+        "SELECT p.holding, p.copy, o.payload FROM pointer p "
+        "JOIN lineage g ON g.session = ? AND g.node = p.session AND p.span BETWEEN g.first AND g.last "
+        "LEFT JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
+        "WHERE p.epoch = ? AND p.slot = ? AND p.issuer = ? AND (p.digest = ? OR p.holding = 'erased')",
+        (session, address.epoch, address.slot, address.issuer, address.digest),
+    )
+    if row is None:
+        return None
+    holding, copy, payload = row
+    right = isinstance(payload, bytes) and digest(payload) == address.digest
+    return _HOLDINGS[holding], _COPIES[copy], payload if right else None
+
+
 def pointer_to(ledger: Ledger, span: int) -> Issued | None:
     """The pointer that was issued to a span."""
     row = ledger.first(f"SELECT {COLUMNS} FROM pointer p WHERE p.span = ?", (span,))  # noqa: S608
     return None if row is None else issued_of(*row)
 
 
-def fetch(ledger: Ledger, issued: Issued) -> Turn:
-    """The original under a pointer, its bytes checked against it.
+def fetch(ledger: Ledger, issued: Issued, payload: bytes | None = None) -> Turn:
+    """The original under a pointer, its bytes checked against it; `payload` are these bytes where they were read
+    already.
 
     Raises `MismatchError` (EPO-3) where they are others, and `StoreError` where the store lost them: both are
     breaches, never answers.
     """
     address = issued.address
-    payload = stored(ledger, address.slot, address.epoch)
+    if payload is None:
+        payload = stored(ledger, address.slot, address.epoch)
     if payload is None:
         row = ledger.first("SELECT epoch FROM cold WHERE slot = ?", (address.slot,))
         held = "nothing" if row is None or row[0] == address.epoch else f"epoch {row[0]}"

@@ -17,7 +17,6 @@ from anchorhold_reference.extract.words import (
     CAPITAL,
     EQUALS,
     LITERAL,
-    LONGEST,
     OF,
     QUOTE,
     SPEAKER,
@@ -50,25 +49,27 @@ def facts_in(line: str) -> tuple[Mention, ...]:
 
 
 def _read(line: str) -> tuple[Mention, ...]:
-    found, known = words(line)
+    found, known, whole = words(line)
     told: Telling = [(i, word) for i, word in enumerate(known) if word is not None]
     flags = 0
     for _, word in told:
         flags |= word[0]
     if not flags & _TELLING:
         return ()
-    return tuple(_facts(line, found, known, told, flags))
+    return tuple(_facts(line, found, known, told, flags, whole=whole))
 
 
 # The same line is shown again and again: a file that is read a second time, the output of a test that is run again.
 _remembered = lru_cache(maxsize=1 << 14)(_read)
 
 
-def _facts(text: str, found: list[str], known: list[Word | None], told: Telling, flags: int) -> list[Mention]:
+def _facts(
+    text: str, found: list[str], known: list[Word | None], told: Telling, flags: int, *, whole: bool
+) -> list[Mention]:
     """The facts of a line, from what its words hint at."""
     result: list[Mention] = []
     end = len(text)
-    at = places(text, found, whole=len(text) <= LONGEST or max(map(len, found)) <= LONGEST)
+    at = places(text, found, whole=whole)
     held = literals(text, found, known, told, flags, at)
     may_hold = (flags & EQUALS or (flags & OF and flags & VERB)) and _SLOT_HINT.search(text) is not None
     if not held and not may_hold and not flags & (NEGATES | HEDGES):
