@@ -57,6 +57,12 @@ COMMANDS = (
         help="Replay real transcripts through the reference: what is lost, and what it costs.",
     ),
     _Command(
+        name="adequacy",
+        module="anchorhold.cli.adequacy",
+        attribute="adequacy",
+        help="Check the suite itself, on compactors that are known to be wrong, or right.",
+    ),
+    _Command(
         name="compactors",
         module="anchorhold.cli.compactors",
         attribute="compactors",
