@@ -100,7 +100,8 @@ def test_rule_without_a_wrong_compactor_is_named(catalogue) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("x = 1", "neither WRONG nor RIGHT"), ("RIGHT = [3]", "no class"), (None, "there is no catalogue")]
+    ("text", "said"),
+    [("x = 1", "neither WRONG nor RIGHT"), ("RIGHT = [3]", "no class"), (None, "there is no catalogue")],
 )
 def test_file_that_is_no_catalogue_is_refused_with_the_reason(text: str | None, said: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.py"

@@ -1,7 +1,7 @@
 """The reference's speed, each figure as a ratio to bare statements in the same run: `tests/bench/reference.py`.
 
-`--only append,compaction,eviction,reading,memory` runs some of them, `--spans` sets how large the large session is
-(asked for: 100,000). Not a test: nothing that is collected depends on time. Rounds of the two sides alternate and the
+`--only append,compaction,eviction,reading,memory` runs some of them (reading measures memory, too), `--spans` sets how
+large the large session is (asked for: 100,000). Not a test: nothing that is collected depends on time. Rounds of the two sides alternate and the
 median of the ratios counts, so that a busy machine slows both. Ends with 1 where a figure is not met.
 """
 
@@ -252,13 +252,18 @@ def built(folder: Path, spans: int) -> tuple[Path, float]:
     return path, float(done.stdout)
 
 
+def memory(account: Account, folder: Path, spans: int) -> None:
+    """The most memory of a process that appends so many turns and compacts at the watermark."""
+    account.hold(f"memory to compact {spans} turns of 1 KB", built(folder, spans)[1], 300, unit=" MB")
+
+
 def reading(account: Account, folder: Path, spans: int) -> None:
     """Following a pointer and asking for a value, at 10^3 spans and at the large number, beside bare reads."""
     costs: dict[int, dict[str, float]] = {}
     for size in (1000, spans):
-        path, memory = built(folder, size)
+        path, used = built(folder, size)
         if size == spans:
-            account.hold(f"memory to compact {spans} turns of 1 KB", memory, 300, unit=" MB")
+            account.hold(f"memory to compact {spans} turns of 1 KB", used, 300, unit=" MB")
         costs[size] = cost = {}
         with Transcript.open(path, summarise=script, settings=Settings(budget=100_000)) as transcript:
             other = sqlite3.connect(path, isolation_level=None)
@@ -323,6 +328,8 @@ def main() -> int:
                 compaction(account, folder)
             elif part == "eviction":
                 eviction(account, folder)
+            elif part == "memory":
+                memory(account, folder, given.spans)
             else:
                 reading(account, folder, given.spans)
     return 0 if account.good else 1
