@@ -1,8 +1,9 @@
 """The reference's speed, each figure as a ratio to bare statements in the same run: `tests/bench/reference.py`.
 
-`--only append,compaction,eviction,reading,memory` runs some of them (reading measures memory, too), `--spans` sets how
-large the large session is (asked for: 100,000). Not a test: nothing that is collected depends on time. Rounds of the two sides alternate and the
-median of the ratios counts, so that a busy machine slows both. Ends with 1 where a figure is not met.
+`--only append,compaction,eviction,reading,memory` runs some of them (reading measures memory, too), `--spans` sets
+how large the large session is (asked for: 100,000). Not a test: nothing that is collected depends on time. Rounds of
+the two sides alternate and the median of the ratios counts, so that a busy machine slows both. Ends with 1 where a
+figure is not met.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def processor(work: Callable[[], object]) -> float:
-    """How much processor time something takes, which other processes change less; waiting for the disk is not in it."""
+    """How much processor time something takes, which other processes change less; no waiting for the disk."""
     started = time.process_time()
     work()
     return time.process_time() - started
