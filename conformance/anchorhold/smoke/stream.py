@@ -27,9 +27,7 @@ from anchorhold_spec.vocabulary import Item
 
 LARGE: Final = 2 * 2**20
 """Characters of the large turn: far more than what a pipe or a reader's default buffer holds."""
-ODD: Final = (
-    "é e\u0301 ß 漢字 \U0001f469\u200d\U0001f467 \u2028 \u2029 \u0085 \u00a0 \ufeff \u202e\u202c \x00 \x0b \x7f \t\r\n end"
-)
+ODD: Final = "é e\u0301 ß 漢字 \U0001f469\u200d\U0001f467 \u2028 \u2029 \u0085 \u00a0 \ufeff \u202e\u202c \x00 \x0b \x7f \t\r\n end"
 BYTES: Final = b"\x00\xff\xed\xa0\x80\n\r binary"
 
 
@@ -99,7 +97,9 @@ def malformed(adapter: Adapter) -> None:
     description = adapter.description
     assert description is not None
     absent = [name for name in OPERATIONS if name not in description.operations]
-    unoffered = [_Bad(f"`{absent[0]}`, which is not offered", None, (UNKNOWN_OPERATION,), absent[0], {})] if absent else []
+    unoffered = (
+        [_Bad(f"`{absent[0]}`, which is not offered", None, (UNKNOWN_OPERATION,), absent[0], {})] if absent else []
+    )
     talk: Talk | None = None
     try:
         for bad in (*_BAD, *unoffered):
@@ -143,7 +143,9 @@ def _in_form(adapter: Adapter, answer: Message, where: str) -> Sequence[Item] | 
     """The window, where the answer is one; an error that is the compactor's is nothing to be found."""
     if answer.error is not UNSET:
         if answer.error.code in (PARSE_ERROR, INVALID_REQUEST, UNKNOWN_OPERATION, INVALID_PARAMS):
-            adapter.found(where, f"was answered with error {answer.error.code}", hint="it is a request like any other")
+            adapter.found(
+                where, f"was answered with error {answer.error.code}", hint="it is a request like any other"
+            )
         return None
     assert answer.result is not UNSET
     try:
@@ -195,9 +197,7 @@ def text(adapter: Adapter) -> None:
     raw, escaped = shown[False], shown[True]
     if raw != escaped:
         hint = "read standard input as UTF-8 and split it at line feeds alone, then parse JSON"
-        adapter.found(
-            "append", "the same text, as UTF-8 and with escapes, is shown as two different ones", hint=hint
-        )
+        adapter.found("append", "the same text, as UTF-8 and with escapes, is shown as two different ones", hint=hint)
     elif raw is not None and raw != ODD:
         adapter.note("live", f"a raw turn does not show its text as it was appended, but {raw[:60]!r}")
 
