@@ -103,10 +103,13 @@ class Model:
     asked: int = 0
     reply: Reply | None = None
     """Say this instead."""
+    fails: bool = False
 
     def __call__(self, shown: Shown) -> Reply:
         """Raises SummariserError where it is to fail."""
         self.asked += 1
+        if self.fails:
+            raise SummariserError("the model is overloaded (scripted)")
         return self.summariser(shown) if self.reply is None else self.reply
 
 
@@ -120,6 +123,7 @@ class Session:
         self._settings = settings
         self._turns = turns_of(turns)
         self._connection: Connection | None = None
+        self._last = "append"
         self._prepare()
 
     @property
@@ -165,10 +169,13 @@ class Session:
         """
         if method not in self.offered:
             return None
+        before, self._last = self._last, method
         try:
             return self._plain(method, params, noted=noted)
         except AdapterError as error:
-            self.adapter.failed(method, error)
+            # A line that was there before anything was asked belongs to what was asked before.
+            stray = f"before `{method}` was asked" in error.message
+            self.adapter.failed(f"after {before}" if stray else method, error)
             self._prepare()
             return None
 
@@ -292,7 +299,3 @@ def turns_of(number: int) -> list[tuple[Turn, tuple[Fact, ...]]]:
         made.append((turn, facts))
     return made
 
-
-def failing(shown: Shown) -> Reply:
-    """A model whose call fails."""
-    raise SummariserError("the model is overloaded (scripted)")

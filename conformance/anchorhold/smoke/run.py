@@ -1,5 +1,6 @@
 """Runs the probes one after another."""
 
+import contextlib
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from typing import Final
@@ -42,20 +43,17 @@ def smoke(target: str, *, seconds: float = 10.0, launch: Launch | None = None) -
         try:
             probe(adapter)
         except ProbeEnded:
-            continue
+            pass
         except AdapterError as error:
             if error.code is Fault.START:
                 raise
-            try:
+            with contextlib.suppress(ProbeEnded):
                 adapter.failed(name, error)
-            except ProbeEnded:
-                pass
-            continue
-        finally:
-            # Without an answer to `initialize` every other probe would say the same again.
-            if adapter.description is None:
-                break
-        ran.append(name)
+        else:
+            ran.append(name)
+        # Without an answer to `initialize` every other probe would say the same again.
+        if adapter.description is None:
+            break
     description = adapter.description
     return Smoked(
         adapter=target,

@@ -25,6 +25,8 @@ from anchorhold.wire.messages import (
 )
 from anchorhold_spec.vocabulary import Item
 
+_NO_REQUEST: Final = (PARSE_ERROR, INVALID_REQUEST, UNKNOWN_OPERATION, INVALID_PARAMS)
+"""Errors that say that it was no request, or not one that is taken."""
 LARGE: Final = 2 * 2**20
 """Characters of the large turn: far more than what a pipe or a reader's default buffer holds."""
 ODD: Final = "é e\u0301 ß 漢字 \U0001f469\u200d\U0001f467 \u2028 \u2029 \u0085 \u00a0 \ufeff \u202e\u202c \x00 \x0b \x7f \t\r\n end"
@@ -142,7 +144,7 @@ def _answered_as_bad(adapter: Adapter, talk: Talk, bad: _Bad) -> None:
 def _in_form(adapter: Adapter, answer: Message, where: str) -> Sequence[Item] | None:
     """The window, where the answer is one; an error that is the compactor's is nothing to be found."""
     if answer.error is not UNSET:
-        if answer.error.code in (PARSE_ERROR, INVALID_REQUEST, UNKNOWN_OPERATION, INVALID_PARAMS):
+        if answer.error.code in _NO_REQUEST:
             adapter.found(
                 where, f"was answered with error {answer.error.code}", hint="it is a request like any other"
             )
@@ -169,7 +171,7 @@ def _unknown_fields(adapter: Adapter) -> None:
         turn["turn"]["of_a_later_suite"] = 1.5
         for method, given in (("open", more), ("append", turn), ("live", {"of_a_later_suite": "x"})):
             answer = talk.request(method, given)
-            if answer.error is not UNSET:
+            if answer.error is not UNSET and answer.error.code in _NO_REQUEST:
                 what = f"a field that it does not know was answered with error {answer.error.code}"
                 adapter.found(method, what, hint="ignore fields of params that you do not know")
     except AdapterError as error:
@@ -247,18 +249,22 @@ def sizes(adapter: Adapter) -> None:
         opened(talk, adapter)
         talk.request("append", turn_params("large", "0123456789abcde\n" * (LARGE // 16)))
         _in_form(adapter, talk.request("live", {}), "`live` with a large turn")
+        talk.request("append", turn_params("whole", ODD))
         identity = talk.next_id()
-        line = wire_line(identity, "append", turn_params("pieces", f"in pieces: {ODD}")) + b"\n"
+        line = wire_line(identity, "append", turn_params("pieces", ODD)) + b"\n"
         # Between the bytes of one character.
         cut = line.index("é".encode()) + 1
         for part in (line[:9], line[9:cut], line[cut:-1]):
             talk.write(part, where="`append` in pieces")
             time.sleep(0.02)
         answer = talk.exchange(b"", identity=identity, where="`append` in pieces")
-        if answer.error is not UNSET and answer.error.code in (PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS):
-            hint = "read up to the line feed, and decode whole lines: a read gives what is there, not a message"
+        hint = "read up to the line feed, and decode whole lines: a read gives what is there, not a message"
+        if answer.error is not UNSET and answer.error.code in _NO_REQUEST:
             adapter.found("`append` in pieces", f"was answered with error {answer.error.code}", hint=hint)
-        _in_form(adapter, talk.request("live", {}), "`live` after a line in pieces")
+        items = _in_form(adapter, talk.request("live", {}), "`live` after a line in pieces") or ()
+        texts = {item.turn: item.text for item in items}
+        if {"whole", "pieces"} <= texts.keys() and texts["whole"] != texts["pieces"]:
+            adapter.found("`append` in pieces", "the same text is shown as another than from a whole line", hint=hint)
     except AdapterError as error:
         adapter.failed("large lines, and lines in pieces", error)
     finally:
