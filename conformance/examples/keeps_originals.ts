@@ -29,6 +29,9 @@ interface Message {
   role: string;
   content: string | Uint8Array;
   pinned: boolean;
+  /** Ids of the tool calls that it makes, and of the one that it answers. */
+  calls: string[];
+  answers: string | null;
 }
 
 interface Summary {
@@ -74,11 +77,29 @@ class Notebook {
     this.#carriers = [];
   }
 
+  /** All but the last messages and those that are pinned; a call goes together with its results or stays with them. */
+  #replaceable(): Message[] {
+    const messages = this.#carriers.flatMap((carrier) => ("message" in carrier ? [carrier.message] : []));
+    const kept = new Set(this.#carriers.slice(-KEPT));
+    const old = new Set(
+      this.#carriers.flatMap((carrier) =>
+        "message" in carrier && !kept.has(carrier) && !carrier.message.pinned ? [carrier.message] : [],
+      ),
+    );
+    for (let size = -1; size !== old.size; ) {
+      size = old.size;
+      for (const message of old) {
+        const unanswered = message.calls.some((call) => !messages.some((other) => other.answers === call));
+        const separated = messages.some((other) => !old.has(other) && belongTogether(message, other));
+        if (unanswered || separated) old.delete(message);
+      }
+    }
+    return [...old];
+  }
+
   /** Replace all but the last messages; answers with the summary, or with nothing where there was nothing to do. */
   async compact(model: Model): Promise<{ summary: Summary; replaced: Message[] } | undefined> {
-    const old = this.#carriers
-      .slice(0, -KEPT)
-      .flatMap((carrier) => ("message" in carrier && !carrier.message.pinned ? [carrier.message] : []));
+    const old = this.#replaceable();
     if (old.length === 0) return undefined;
     const texts = old.map(textOf);
     const reply = await model([PROMPT, ...texts]);
@@ -106,6 +127,13 @@ class Notebook {
   }
 }
 
+function belongTogether(one: Message, other: Message): boolean {
+  return (
+    (one.answers !== null && other.calls.includes(one.answers)) ||
+    (other.answers !== null && one.calls.includes(other.answers))
+  );
+}
+
 function textOf(message: Message): string {
   return typeof message.content === "string" ? message.content : Buffer.from(message.content).toString("utf8");
 }
@@ -114,7 +142,6 @@ function textOf(message: Message): string {
 
 class Adapter {
   #notebook = new Notebook();
-  #turns = new Map<Message, Turn>();
   #summarise: Summarise = () => Promise.reject(new Error("not open"));
 
   describe() {
@@ -130,9 +157,14 @@ class Adapter {
     // A message of this compactor has one content: calls are written into it, as its users do.
     const calls = turn.calls.map((call) => `${call.name} ${call.arguments}`);
     const content = turn.data ?? [turn.text ?? "", ...calls].filter((text) => text !== "").join("\n");
-    const message = { id: turn.id, role: turn.speaker, content, pinned: turn.protected };
-    this.#turns.set(message, turn);
-    this.#notebook.add(message);
+    this.#notebook.add({
+      id: turn.id,
+      role: turn.speaker,
+      content,
+      pinned: turn.protected,
+      calls: turn.calls.map((call) => call.id),
+      answers: turn.result_of,
+    });
   }
 
   async compact(): Promise<Outcome> {
@@ -192,7 +224,6 @@ class Adapter {
 
   close(): void {
     this.#notebook = new Notebook();
-    this.#turns.clear();
   }
 }
 

@@ -1,7 +1,7 @@
 """A right adapter of a worthless compactor, made wrong in one way: `python smoke_adapter.py KIND METHOD`.
 
-Written against the protocol alone. The compactor behind it keeps turns, forgets all but the last when it compacts, and
-answers every question with nonsense that is in form.
+Written against the protocol alone. The compactor behind it keeps turns, forgets all but the last when it compacts,
+and answers every question with nonsense that is in form.
 """
 
 import json
@@ -62,7 +62,7 @@ window: list = []
 asked = 0
 
 
-class Bad(Exception):
+class BadError(Exception):
     """A request that is answered with an error."""
 
 
@@ -93,8 +93,8 @@ def summarise(request: object, read) -> str:
         if KIND == "hangs-on-a-failing-model":
             time.sleep(600)
         if KIND == "blames-itself-for-a-failing-model":
-            raise Bad(-32004, "the model failed")
-        raise Bad(-32002, "the model failed")
+            raise BadError(-32004, "the model failed")
+        raise BadError(-32002, "the model failed")
     text = answer["result"]["text"]
     if KIND == "dies-of-an-empty-reply" and not text:
         sys.exit("IndexError: no first line")
@@ -108,22 +108,21 @@ def summarise(request: object, read) -> str:
 def call(method: str, params: dict, request: object, read) -> object:
     for name in PARAMS.get(method, ()):
         if name not in params:
-            raise Bad(-32602, f"{method} has no {name}")
+            raise BadError(-32602, f"{method} has no {name}")
     if method == "initialize":
         if params["protocol"] != 1 and KIND != "takes-any-version":
-            raise Bad(-32602, "protocol 1 only")
+            raise BadError(-32602, "protocol 1 only")
         return {"protocol": 1, "description": description()}
     if method == "open":
         if KIND != "keeps-the-window":
             window.clear()
         if KIND == "keeps-a-file" and LEFT is not None and LEFT.exists():
             window.extend(json.loads(LEFT.read_text()))
-        taken = {name: params["settings"].get(name) for name in ("session", "user", "branch", "unit")}
-        return taken
+        return {name: params["settings"].get(name) for name in ("session", "user", "branch", "unit")}
     if method == "append":
         turn = params["turn"]
         if not isinstance(turn, dict):
-            raise Bad(-32602, "a turn is an object")
+            raise BadError(-32602, "a turn is an object")
         text = turn.get("text")
         if KIND == "shows-base64" and text is None:
             window.append({"id": turn["id"], "kind": "raw", "turn": turn["id"], "text": turn["data"]})
@@ -288,22 +287,22 @@ def main() -> None:
                     raise
                 if KIND == "ignores-bad-json":
                     continue
-                raise Bad(-32002 if KIND == "blames-the-compactor" else -32700, f"not JSON: {error}") from None
+                raise BadError(-32002 if KIND == "blames-the-compactor" else -32700, f"not JSON: {error}") from None
             identity = request.get("id") if isinstance(request, dict) else None
             if not isinstance(request, dict) or "method" not in request:
-                raise Bad(-32600, "no request")
+                raise BadError(-32600, "no request")
             method, params = request["method"], request.get("params", {})
             if KIND == "takes-unknown-methods" and method == "levitate":
                 write({"id": identity, "result": None})
                 continue
             if method not in ("initialize", "shutdown", *OPERATIONS) or (KIND == "lacks" and method == METHOD):
-                raise Bad(-32601, f"no {method}")
+                raise BadError(-32601, f"no {method}")
             if not isinstance(params, dict):
-                raise Bad(-32602, "params go by name")
+                raise BadError(-32602, "params go by name")
             if KIND == "strict-params" and any("later" in name for name in params):
-                raise Bad(-32602, "unknown field")
+                raise BadError(-32602, "unknown field")
             result = call(method, params, identity, read)
-        except Bad as bad:
+        except BadError as bad:
             code, message = bad.args
             write(
                 {"id": None if KIND == "errors-without-id" else identity, "error": {"code": code, "message": message}}

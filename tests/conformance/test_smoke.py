@@ -1,4 +1,4 @@
-"""`anchorhold smoke` finds every wrong adapter, says where, and finds nothing about a right one of a wrong compactor."""
+"""`anchorhold smoke` finds every wrong adapter and says where, and finds nothing in a right one of a wrong compactor."""
 
 import json
 import re
@@ -12,6 +12,7 @@ import pytest
 from anchorhold.errors import AdapterError, Fault
 from anchorhold.load import Launch
 from anchorhold.smoke import Smoked, smoke
+from anchorhold.wire.messages import OPERATIONS
 
 HERE = Path(__file__).parent
 WRONG = HERE / "smoke_adapter.py"
@@ -42,11 +43,7 @@ IN_AN_ANSWER = {
 }
 """Ways to answer a method wrongly, and what is found. Those that wait for a time-out are below."""
 
-OFFERED = (
-    "open append compact live close pointers get search reconstitute manifest tombstones tombstone evict expire reopen "
-    "crash corrupt switch status clear rewind fork forget files hold_copies settle ratios clock lose_power fail_store "
-    "audits override begin advance"
-).split()
+OFFERED = OPERATIONS
 EVERY = [(kind, method) for method in OFFERED for kind in IN_AN_ANSWER]
 
 OTHERWISE = {

@@ -82,7 +82,7 @@ class Answering:
         self.follow(script)
 
     def follow(self, script: Script) -> None:
-        """From here on answer by this script. Calls go on being counted, and the summary before stays the one before."""
+        """From here on answer by this script. Calls go on being counted, and the summary before stays what it was."""
         self._script = script
         self._used = [0] * len(script.answers)
         self._summariser.learn(None, script.facts)

@@ -298,4 +298,3 @@ def turns_of(number: int) -> list[tuple[Turn, tuple[Fact, ...]]]:
                 turn, facts = Turn(id="t5", speaker="assistant", text="Read — ünïcode, 漢字, \u2028 and \u0085."), ()
         made.append((turn, facts))
     return made
-

@@ -198,7 +198,7 @@ def _damage(session: Session) -> None:
             session.attempt("reopen")
             session.attempt("live")
         for fault in ("error", "silent", "short"):
-            session.attempt("fail_store", StoreFaultParams(point=first, fault=fault))  # type: ignore[arg-type]
+            session.attempt("fail_store", StoreFaultParams(point=first, fault=fault))
             session.attempt("compact", noted=False)
             session.attempt("live")
     if "lose_power" in session.offered:

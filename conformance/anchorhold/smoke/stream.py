@@ -29,7 +29,10 @@ _NO_REQUEST: Final = (PARSE_ERROR, INVALID_REQUEST, UNKNOWN_OPERATION, INVALID_P
 """Errors that say that it was no request, or not one that is taken."""
 LARGE: Final = 2 * 2**20
 """Characters of the large turn: far more than what a pipe or a reader's default buffer holds."""
-ODD: Final = "é e\u0301 ß 漢字 \U0001f469\u200d\U0001f467 \u2028 \u2029 \u0085 \u00a0 \ufeff \u202e\u202c \x00 \x0b \x7f \t\r\n end"
+ODD: Final = (
+    "é e\u0301 ß 漢字 \U0001f469\u200d\U0001f467 \u2028 \u2029 \u0085 \u00a0 \ufeff "
+    "\u202e\u202c \x00 \x0b \x7f \t\r\n end"
+)
 BYTES: Final = b"\x00\xff\xed\xa0\x80\n\r binary"
 
 
@@ -75,7 +78,14 @@ def settings(session: str = "s") -> dict[str, Any]:
 def turn_params(identity: str, text: str | None, *, data: bytes | None = None) -> dict[str, Any]:
     """Params of `append`."""
     encoded = None if data is None else base64.b64encode(data).decode()
-    turn = {"id": identity, "speaker": "user", "text": text, "data": encoded, "time": None, "calls": []}
+    turn: dict[str, Any] = {
+        "id": identity,
+        "speaker": "user",
+        "text": text,
+        "data": encoded,
+        "time": None,
+        "calls": [],
+    }
     return {"turn": {**turn, "result_of": None, "status": None, "protected": False}}
 
 
