@@ -17,6 +17,7 @@ import anthropic
 import openai
 import pytest
 from openai.lib.streaming.chat import ChatCompletionStreamState
+from uv import find_uv_bin
 
 from anchorhold.compactor import Reply, Shown, SummariserError
 from anchorhold.model_server import Line, Script, ScriptError, Served, ToolUse, serving
@@ -429,6 +430,49 @@ def test_the_references_summarisers_tell_every_ending_apart_behind_it(provider: 
             server.follow(Script.of(mode))
             with pytest.raises(error):
                 made(request)
+
+
+WHOLE_AGENT = Path(__file__).with_name("whole_agent.py")
+ASKING = "compact this conversation"
+TALK = (Line(call=ToolUse(name="read_file", arguments={"path": "/etc/app"}), times=2), Line(say="Port 8081."))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("facts", [(), FACTS], ids=["read", "planted"])
+@pytest.mark.parametrize("api", APIS)
+def test_a_whole_agent_uses_its_tools_and_compacts_behind_it(api: str, facts: tuple[Fact, ...]) -> None:
+    script = Script(answers=(Line(mode="faithful", when=ASKING), *TALK), facts=facts)
+    with serving(script) as server:
+        told = agent(api, server.url)
+
+        assert told["raised"] is None
+        assert [call.mode for call in server.calls[:3]] == ["call", "call", "say"]
+        summaries = [call for call in server.calls if call.mode == "faithful"]
+        assert summaries
+        # The tool ran, and what it said was shown to the model that summarises and stands in the summary.
+        assert "The port of relay-3 is 8081, says /etc/app." in summaries[0].messages[-1]
+        assert "8081" in (summaries[0].reply or "")
+        assert (summaries[-1].reply or "nothing") in "\n".join(told["window"])
+        assert server.calls[-1].mode == "say"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("mode", ["fail", "cancelled"])
+def test_a_whole_agent_meets_the_faults_of_the_model_when_it_compacts(api: str, mode: str) -> None:
+    with serving(Script(answers=(Line(mode=mode, when=ASKING), *TALK))) as server:
+        told = agent(api, server.url)
+
+        assert mode in [call.mode for call in server.calls]
+        # It lets the error out, or goes on and says so in the window: neither is decided here.
+        assert told["raised"] is not None or told["window"]
+
+
+def agent(api: str, url: str) -> dict:
+    program = [find_uv_bin(), "run", "--quiet", "--no-project", "--script", str(WHOLE_AGENT), api, url]
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    ran = subprocess.run(program, capture_output=True, text=True, timeout=600, check=True, env=environment)
+    return json.loads(ran.stdout)
 
 
 # -- the command

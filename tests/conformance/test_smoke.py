@@ -1,4 +1,4 @@
-"""`anchorhold smoke` finds every wrong adapter and says where, and finds nothing in a right one of a wrong compactor."""
+"""`anchorhold smoke` finds every wrong adapter, says where, and finds nothing in a right one of a wrong compactor."""
 
 import json
 import re

@@ -223,6 +223,14 @@ def test_text_with_lone_surrogates_travels_as_bytes() -> None:
     assert "text" not in sdk.plain(item)
 
 
+def test_what_is_none_and_has_to_be_there_is_there() -> None:
+    tombstone = sdk.Tombstone(literal="x", source=None, decided_by="caller", reason="why")
+
+    assert messages.read_result("tombstones", json.dumps(sdk.plain([tombstone])).encode()) == (
+        Tombstone(literal="x", source=None, decided_by="caller", reason="why"),
+    )
+
+
 @pytest.mark.parametrize("value", [object(), {"a": object()}, [print]])
 def test_what_the_protocol_has_no_form_for_is_the_adapters_fault(value: object) -> None:
     with pytest.raises(sdk.AdapterError, match="no form"):

@@ -376,7 +376,7 @@ class Advance:
 
 
 def plain(value: Any) -> Any:
-    """The JSON form of a value of the protocol. Fields that are none are left out; bytes become base64.
+    """The JSON form of a value of the protocol. Fields that are none by default are left out where they are; bytes become base64.
 
     Raises AdapterError for anything that the protocol has no form for.
     """
@@ -391,7 +391,10 @@ def plain(value: Any) -> Any:
         text = members.get("text")
         if isinstance(text, str) and members.get("data", b"") is None and not is_unicode(text):
             members["text"], members["data"] = None, text.encode("utf-8", "surrogatepass")
-        return {name: plain(member) for name, member in members.items() if member is not None}
+        # None is the same as left out where it is the default, and nowhere else.
+        optional = {f.name for f in dataclasses.fields(value) if f.default is None}
+        told = {name: member for name, member in members.items() if member is not None or name not in optional}
+        return {name: plain(member) for name, member in told.items()}
     if isinstance(value, Mapping):
         return {plain(key): plain(member) for key, member in value.items()}
     if isinstance(value, (set, frozenset)):

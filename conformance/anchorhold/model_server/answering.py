@@ -136,7 +136,11 @@ class Answering:
         if line.mode == TIME_OUT:
             return decision(line.mode, Answer(), status=504, message="the model did not answer in time (scripted)")
         if not self._script.facts:
-            self._summariser.learn(None, read_facts(asked.said))
+            # What the script knows a request by is an instruction, wherever it stands: a summary that repeated it
+            # would make every later request look like one for a summary.
+            asking = (line.when or "").casefold()
+            told = [fact for fact in read_facts(asked.said) if not asking or asking not in fact.text.casefold()]
+            self._summariser.learn(None, told)
         # What only a connection does: a stream breaks in the middle of a faithful answer.
         self._summariser.tell("faithful" if line.mode in OF_A_SERVER else line.mode)
         try:
