@@ -188,6 +188,11 @@ def launch_of(target: str) -> Launch:
     return Launch(command=_uv_command(entry.program), environment=_clean_environment(), start=_ENVIRONMENT_START)
 
 
+def load_class(kind: Callable[[], Any], *, name: str, limits: Limits | None = None) -> Loaded:
+    """A class that is at hand already, or whatever makes a compactor when it is called."""
+    return _LoadedClass(name, kind, seconds=(limits or Limits()).call)
+
+
 def _anywhere(target: str) -> tuple[str, bool]:
     """A class's location, with the path of its file made absolute, and whether it can be found from anywhere."""
     where, _, attribute = target.rpartition(":")

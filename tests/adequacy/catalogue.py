@@ -1,7 +1,6 @@
 """The compactors that the suite is tested on: the wrong ones with the rule that each breaks, and the right ones."""
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +57,7 @@ from compactors.file_archive import (
     ServesADamagedFile,
     StartsTheFileAnew,
 )
+from compactors.journal import Journal
 from compactors.plain_list import (
     CommitsTheErrorText,
     CommitsWhateverComes,
@@ -101,15 +101,15 @@ from compactors.slot_cache import (
     TombstonesEverythingWhenAskedForOne,
     TombstonesWhatWasLeftOut,
 )
+from compactors.vault import Vault
 
+from anchorhold.adequacy.seek import histories
 from anchorhold.check import mechanisms_of
 from anchorhold.checkers import CHECKERS
 from anchorhold.judging import judge
 from anchorhold.load import load
-from anchorhold.planting import Planter
-from anchorhold.run import means_of, play
-from anchorhold.scenarios import ASKED_FOR, Effort, Plan, Scenario, scenarios
-from anchorhold.verdict import Failure, History, Verdict, decide
+from anchorhold.scenarios import Effort, Scenario
+from anchorhold.verdict import Failure, Verdict, decide
 
 RIGHT: tuple[type[Any], ...] = (PlainList, EventLog, FileArchive, SlotCache, *DRIVEN_RIGHT)
 
@@ -232,11 +232,19 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     *DRIVEN_WRONG,
 )
 
+ARCHITECTURES: Mapping[type[Any], str] = {
+    PlainList: "a plain list",
+    EventLog: "an event log",
+    FileArchive: "a file archive",
+    SlotCache: "a key-value cache with lifetimes",
+    Vault: "a vault of cells written once",
+    Journal: "a journal that is folded",
+    sketches.Sketch: "a sketch of the sources",
+}
+"""What each is built as; none as the reference."""
+
 LONG = frozenset({"RET-2"})
 """Rules whose scenario is too long for a quick check."""
-
-BROKEN = re.compile(r"[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b")
-"""How the recorder writes an exception that is not the protocol's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,41 +254,6 @@ class Looked:
     failures: Mapping[str, Failure]
     verdicts: Mapping[str, Verdict]
     histories: int
-
-
-def histories(
-    kind: type[Any],
-    *,
-    seed: int = 0,
-    first: Callable[[Scenario], bool] = lambda scenario: True,
-    only: Callable[[Scenario], bool] = lambda scenario: True,
-    effort: Effort = Effort.QUICK,
-) -> Iterator[History]:
-    """Every history of a check, those of scenarios for which `first` says so before the others."""
-    with load(f"{kind.__module__}:{kind.__name__}") as loaded:
-        description = loaded.describe()
-        every = list(
-            scenarios(
-                effort=effort,
-                seed=seed,
-                means=means_of(description),
-                points=description.crash_points,
-            )
-        )
-        tokens: dict[str, None] = {}
-        for scenario, at in sorted(every, key=lambda pair: not first(pair[0])):
-            if not only(scenario):
-                continue
-            plan = Plan(planter=Planter(at), taken=ASKED_FOR, points=description.crash_points, tokens=tuple(tokens))
-            history = play(
-                loaded.make(), scenario.workload(plan), description=description, location=loaded.target, seed=seed
-            )
-            for event in history.events:
-                # A crash of the compactor's own is no defect of the kind that the suite is there to find.
-                assert event.error is None or not BROKEN.match(event.error), event.error
-                if event.op == "pointers" and event.value:
-                    tokens.update((pointer["token"], None) for pointer in event.value if "token" in pointer)
-            yield history
 
 
 def caught(kind: type[Any], rule: str, *, seed: int = 0) -> Failure | None:
@@ -300,7 +273,7 @@ def look(kind: type[Any], *, seed: int = 0, only: Callable[[Scenario], bool] = l
     judgements: dict[str, list[Any]] = {checker.rule: [] for checker in CHECKERS}
     played = 0
     summarised = False
-    for history in histories(kind, seed=seed, only=only):
+    for history in histories(kind, seed=seed, only=only, effort=Effort.QUICK):
         played += 1
         summarised |= any(event.op == "summarise" for event in history.events)
         for judgement in judge(CHECKERS, history):

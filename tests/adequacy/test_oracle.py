@@ -4,11 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from catalogue import HONEST, RIGHT, WRONG, histories
+from catalogue import HONEST, RIGHT, WRONG
 
 from anchorhold.adapters.reference import Reference
+from anchorhold.adequacy.seek import histories
 from anchorhold.checkers import judge_all
 from anchorhold.oracle import rule_on
+from anchorhold.scenarios import Effort
 from anchorhold.verdict import History
 from anchorhold_spec.run.oracle import Ruling
 
@@ -42,7 +44,7 @@ def refusals(rulings: Iterable[Ruling]) -> list[str]:
 
 
 def first_failing(kind: type[Any], rule: str) -> History:
-    aimed = histories(kind, first=lambda scenario: rule in scenario.aims)
+    aimed = histories(kind, first=lambda scenario: rule in scenario.aims, effort=Effort.QUICK)
     return next(history for history in aimed if rule in failed(history))
 
 
@@ -60,14 +62,18 @@ def test_where_a_checker_of_a_structural_rule_fails_a_machine_refuses(kind: type
 def test_where_a_machine_refuses_a_checker_fails(kind: type[Any]) -> None:
     structural = any(kind is each and rule in STRUCTURAL for each, rule in WRONG)
     wanted = FEW if structural else {"mixed-generations"}
-    for history in histories(kind, only=lambda scenario: scenario.name in wanted):
+    for history in histories(kind, only=lambda scenario: scenario.name in wanted, effort=Effort.QUICK):
         if rules := refused(history):
             assert failed(history), rules
 
 
 @pytest.mark.parametrize("kind", [*RIGHT, Reference], ids=lambda kind: kind.__name__)
 def test_no_machine_refuses_a_right_compactor_in_a_few_scenarios(kind: type[Any]) -> None:
-    rulings = [r for h in histories(kind, only=lambda scenario: scenario.name in FEW) for r in rule_on(h)]
+    rulings = [
+        r
+        for h in histories(kind, only=lambda scenario: scenario.name in FEW, effort=Effort.QUICK)
+        for r in rule_on(h)
+    ]
 
     assert refusals(rulings) == []
     # There was something to judge.
@@ -77,5 +83,5 @@ def test_no_machine_refuses_a_right_compactor_in_a_few_scenarios(kind: type[Any]
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*RIGHT, *HONEST, Reference], ids=lambda kind: kind.__name__)
 def test_no_machine_refuses_a_right_compactor(kind: type[Any]) -> None:
-    for history in histories(kind):
+    for history in histories(kind, effort=Effort.QUICK):
         assert refusals(rule_on(history)) == []

@@ -2,9 +2,10 @@
 
 `speed`: raw bytes a second over the Claude Code streams, unpacked, on two processes. `memory`: a stream repeated
 under other session ids until it has 2 GB (`--size` for less), and the largest resident size while it is audited.
-`labels`: precision and recall on `tests/conformance/audit/labels`. `turns`: every file read to its end, its turns
-against STATS.md. `table`: what README.md shows. All of it without arguments. Not a test: nothing that is collected
-depends on time. Ends with 1 where a figure is not met, with 2 where the transcripts are not there.
+`labels`: agreement of the readers, precision and recall on `tests/conformance/audit/labels`. `turns`: every file
+read to its end, its turns against STATS.md. `table`: what README.md shows. All of it without arguments. Not a test:
+nothing that is collected depends on time. Ends with 1 where a figure is not met, with 2 where the transcripts are
+not there.
 """
 
 import argparse
@@ -98,16 +99,58 @@ def _stands(label: dict[str, Any], place: Place | None) -> bool:
     )
 
 
-def quality(data: Path, *, reading: str, errors: bool) -> bool:
-    """Precision and recall on the labels of a reading."""
-    given = labelled(f"{reading}.jsonl")
-    read = labelled("compactions.jsonl" if reading != "second_reading" else "second_compactions.jsonl")
-    bounds = {(each["dataset"], each["boundary"]) for each in read}
-    found: list[tuple[str, Example]] = []
-    for dataset in sorted({each["dataset"] for each in read}):
-        for finding in audit_file(data / f"{dataset}.xz").findings:
-            if (dataset, finding.record) in bounds:
-                found += [(dataset, e) for e in finding.examples if e.what in {"needed", "unsupported"}]
+def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two labels are about the same characters of the same compaction."""
+    keys = ("dataset", "boundary", "record", "field")
+    return all(one[k] == other[k] for k in keys) and one["start"] < other["end"] and other["start"] < one["end"]
+
+
+def agreement() -> None:
+    """What two readers, neither of whom knew the other's labels, have in common.
+
+    Positive agreement: 2 * both / (labels of one + labels of the other); two labels are the same if they overlap.
+    Kappa: Cohen's, over the compactions: whether a reader found any label of the class there.
+    """
+    first, second = labelled("first_reading.jsonl"), labelled("independent_reading.jsonl")
+    compactions = labelled("independent_compactions.jsonl")
+    for what in ("needed", "unsupported"):
+        one, other = ([x for x in each if x["class"].startswith(what)] for each in (first, second))
+        both = sum(any(_same(x, y) for y in other) for x in one)
+        positive = 2 * both / (len(one) + len(other))
+        units = [
+            [any(all(x[k] == c[k] for k in ("dataset", "boundary")) for x in each) for each in (one, other)]
+            for c in compactions
+        ]
+        share = [sum(unit[i] for unit in units) / len(units) for i in (0, 1)]
+        seen = sum(a == b for a, b in units) / len(units)
+        chance = share[0] * share[1] + (1 - share[0]) * (1 - share[1])
+        print(
+            f"labels: agreement, {what}: first {len(one)}, second {len(other)}, both {both}, "
+            f"either {len(one) + len(other) - both}: positive agreement {positive:.2f}; "
+            f"kappa over {len(units)} compactions {(seen - chance) / (1 - chance):.2f}"
+        )
+
+
+Found = list[tuple[str, int, Example]]
+"""What the audit says: dataset, record of the compaction, example."""
+
+
+def found_in(data: Path) -> Found:
+    """Needs and unsupported words that the audit finds in the labelled files."""
+    return [
+        (dataset, finding.record, example)
+        for dataset in sorted({each["dataset"] for each in labelled("compactions.jsonl")})
+        for finding in audit_file(data / f"{dataset}.xz").findings
+        for example in finding.examples
+        if example.what in {"needed", "unsupported"}
+    ]
+
+
+def quality(everything: Found, *, reading: str, compactions: list[dict[str, Any]], name: str, errors: bool) -> bool:
+    """Precision and recall on the labels of a reading over some of the compactions."""
+    bounds = {(each["dataset"], each["boundary"]) for each in compactions}
+    given = [each for each in labelled(f"{reading}.jsonl") if (each["dataset"], each["boundary"]) in bounds]
+    found = [(dataset, example) for dataset, record, example in everything if (dataset, record) in bounds]
     good = True
     for what, precision, recall in (("needed", PRECISION, RECALL), ("unsupported", UNSUPPORTED, 0.0)):
         labels = [each for each in given if each["class"].startswith(what)]
@@ -118,7 +161,8 @@ def quality(data: Path, *, reading: str, errors: bool) -> bool:
         right = [m for m in mine if any(m[0] == x["dataset"] and _stands(x, m[2]) for x in labels)]
         p, r = len(right) / max(1, len(mine)), len(hits) / max(1, len(labels))
         print(
-            f"labels: {what}, {reading}: {len(mine)} found, {len(labels)} labelled, precision {p:.2f}, recall {r:.2f}"
+            f"labels: {name}: {what}, {reading}, {len(bounds)} compactions: {len(mine)} found, "
+            f"{len(labels)} labelled, precision {p:.2f}, recall {r:.2f}"
         )
         if what == "needed":
             fates = sum(
@@ -134,6 +178,20 @@ def quality(data: Path, *, reading: str, errors: bool) -> bool:
                 if i not in hits:
                     print("   missed", x["dataset"][-14:], x["record"], x["field"], x["start"], x["kind"])
         good = good and p >= precision and r >= recall
+    return good
+
+
+def labels(data: Path, *, reading: str, errors: bool) -> bool:
+    """Agreement of the readers, and quality on all compactions and on the part that was held out."""
+    agreement()
+    everything = found_in(data)
+    read = labelled("compactions.jsonl" if reading != "second_reading" else "second_compactions.jsonl")
+    good = quality(everything, reading=reading, compactions=read, name="all", errors=errors)
+    held = [each for each in labelled("independent_compactions.jsonl") if each["part"] == "held-out"]
+    # One reader's labels as they were before anybody compared them with anything, and after both were heard. No
+    # target: what a reader overlooks counts against the audit here.
+    for name in ("independent_reading", "adjudicated"):
+        quality(everything, reading=name, compactions=held, name="held out", errors=errors)
     return good
 
 
@@ -201,7 +259,7 @@ def main() -> int:
         if "memory" in what:
             good &= memory(given.data, Path(folder), size=given.size)
     if "labels" in what:
-        good &= quality(given.data, reading=given.reading, errors=given.errors)
+        good &= labels(given.data, reading=given.reading, errors=given.errors)
     if "turns" in what or "table" in what:
         audited, _ = audit_paths([given.data], workers=os.cpu_count())
         if "turns" in what:

@@ -376,7 +376,7 @@ class Advance:
 
 
 def plain(value: Any) -> Any:
-    """The JSON form of a value of the protocol. Fields that are none by default are left out where they are; bytes become base64.
+    """The JSON form of a value of the protocol. Bytes become base64; what is none, as it is by default, is left out.
 
     Raises AdapterError for anything that the protocol has no form for.
     """

@@ -18,10 +18,10 @@ POWER = find_spec("apsw") is not None
 
 
 def new_disk() -> "Disk":
-    """A disk that can lose power; only where `POWER`."""
+    """A disk that can lose power; only where `POWER`. Its files are thrown away: nobody waits for the real disk."""
     from anchorhold_reference.faults.power import Disk
 
-    return Disk()
+    return Disk(forced=False)
 
 
 _COLD = re.compile(r"\s*INSERT INTO cold\b", re.IGNORECASE)

@@ -81,7 +81,7 @@ class Watch:
         for mention in named(piece.text):
             if mention.literal in self._settled or mention.kind not in {"path", "identifier", "entity"}:
                 continue
-            fact = self._table.by_literal.get(mention.literal)
+            fact = self._fact(mention.literal, mention.kind)
             if fact is None or not needable(fact) or _chosen(piece, mention.literal):
                 continue
             self._settled.add(mention.literal)
@@ -101,6 +101,18 @@ class Watch:
                     ),
                 )
             )
+
+    def _fact(self, literal: str, kind: str) -> Fact | None:
+        """The fact that it speaks of. One path is one fact, written from the root or from the working directory."""
+        fact = self._table.by_literal.get(literal)
+        if fact is not None or kind != "path":
+            return fact
+        for here in self._view.directories:
+            spelled = literal.removeprefix(here) if literal.startswith(here) else here + literal.removeprefix("./")
+            fact = self._table.by_literal.get(spelled)
+            if fact is not None:
+                return fact
+        return None
 
     def _copies(self, piece: Piece) -> None:
         """Whether a replaced turn is copied so closely that the agent must have had it in sight."""

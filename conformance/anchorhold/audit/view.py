@@ -30,6 +30,11 @@ class View:
         self._folded: list[str] = [_fold(text) for text in context]
         self.size = 0
 
+    @property
+    def directories(self) -> tuple[str, ...]:
+        """The working directories, each with a slash at its end."""
+        return tuple(here.rstrip("/") + "/" for here in self._context if here.startswith("/"))
+
     def add(self, text: str) -> None:
         """Something more is in sight."""
         if text:

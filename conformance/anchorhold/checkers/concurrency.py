@@ -44,13 +44,12 @@ def _next_look(reading: Reading, operation: Operation, *, after: int = 0) -> Obs
 def con_1(reading: Reading, tally: Tally) -> None:
     """Turns that were appended while a compaction waited for its model, in the first look after it."""
     writes = _writes(reading)
+    appends = {o.end: o for o in reading.operations if o.op == "append"}
     for compact in _compactions(reading):
         late = [
             turn
             for turn, said in reading.said.items()
-            if said.certain
-            for o in reading.operations
-            if o.op == "append" and o.end == said.at and _during(o, compact)
+            if said.certain and (append := appends.get(said.at)) is not None and _during(append, compact)
         ]
         # An append may wait for the compaction, and is acknowledged after the first look then.
         look = _next_look(reading, compact, after=max((reading.said[turn].at for turn in late), default=0))

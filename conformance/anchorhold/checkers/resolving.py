@@ -89,13 +89,13 @@ def ptr_5(reading: Reading, tally: Tally) -> None:
     for observation in reading.observations:
         copies = _copies(reading, observation)
         _counts(tally, observation, copies)
+        let_go = frozenset(
+            str(o.arguments.get("token", ""))
+            for o in reading.operations
+            if o.op == "evict" and o.committed and o.start < observation.start
+        )
         for pointer in observation.pointers or ():
             answer = observation.answers.get(pointer.token)
-            let_go = frozenset(
-                str(o.arguments.get("token", ""))
-                for o in reading.operations
-                if o.op == "evict" and o.committed and o.start < observation.start
-            )
             if _excused(reading, observation, pointer, let_go):
                 continue
             if copies.held and pointer.token not in promised:

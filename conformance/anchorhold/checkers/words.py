@@ -8,6 +8,7 @@ import html
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from anchorhold_spec.vocabulary import Answer, Fact, Item, ToolCall, Turn
@@ -20,6 +21,7 @@ NEARBY = 16
 """Characters before a statement in which a negation belongs to it."""
 
 
+@lru_cache(maxsize=4096)  # The same few texts are asked for again at every look.
 def plain(text: str) -> str:
     """A text with every run of white space made one space."""
     return " ".join(text.split())

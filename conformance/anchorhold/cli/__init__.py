@@ -69,6 +69,12 @@ COMMANDS = (
         help="Serve a model whose every answer is scripted, for agents whose base URL can be set.",
     ),
     _Command(
+        name="adequacy",
+        module="anchorhold.cli.adequacy",
+        attribute="adequacy",
+        help="Check the suite itself, on compactors that are known to be wrong, or right.",
+    ),
+    _Command(
         name="compactors",
         module="anchorhold.cli.compactors",
         attribute="compactors",

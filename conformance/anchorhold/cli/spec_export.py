@@ -5,9 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -117,6 +115,7 @@ def _texts(
 
 def checked(adequacy: Path) -> Checked:
     """What this package checks, and the wrong compactors of the list in `adequacy`, if there is one."""
+    from anchorhold.adequacy.catalogue import read_catalogue
     from anchorhold.checkers import CHECKERS
 
     checkers: dict[str, str] = {}
@@ -126,40 +125,9 @@ def checked(adequacy: Path) -> Checked:
         checkers[checker.rule] = f"`checkers/{(module.__name__ if module else '').rpartition('.')[2]}`"
     wrong: dict[str, tuple[str, ...]] = {}
     if adequacy.is_file():
-        for kind, rule in _wrong(adequacy):
-            wrong[rule] = (*wrong.get(rule, ()), kind)
+        for kind, rule in read_catalogue(adequacy).wrong:
+            wrong[rule] = (*wrong.get(rule, ()), kind.__name__)
     return Checked(checkers=checkers, wrong=wrong)
-
-
-def _wrong(path: Path) -> list[tuple[str, str]]:
-    """The names of the wrong compactors with the rule that each breaks: `WRONG` of that module."""
-    spec = importlib.util.spec_from_file_location("_anchorhold_adequacy", path)
-    if spec is None or spec.loader is None:
-        raise ValueError(f"{path} is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    with _importing_from(path.parent), _registered(spec.name, module):
-        spec.loader.exec_module(module)
-    listed: list[tuple[type, str]] = module.WRONG
-    return [(kind.__name__, rule) for kind, rule in listed]
-
-
-@contextmanager
-def _importing_from(folder: Path) -> Iterator[None]:
-    sys.path.insert(0, str(folder.resolve()))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder.resolve()))
-
-
-@contextmanager
-def _registered(name: str, module: object) -> Iterator[None]:
-    # Dataclasses look their module up by name while it runs.
-    sys.modules[name] = module  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        del sys.modules[name]
 
 
 def _prose() -> dict[str, str]:

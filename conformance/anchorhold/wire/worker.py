@@ -102,11 +102,14 @@ class Worker:
         # Redirected here and not by the thread: so it ends here too where the call does not.
         with self._quiet, self._occupied():
             self._inbox.put((future, function, context))
+            left = seconds
             while not future.done():
+                # Asked for, and not raised here: a time-out is then always this wait's own.
+                with contextlib.suppress(concurrent.futures.TimeoutError):
+                    future.exception(timeout=max(left, 0.01))
                 left = seconds - (time.monotonic() - begin) + (self._suite_time() - paused)
-                if left <= 0:
+                if left <= 0 and not future.done():
                     raise StillRunningError
-                concurrent.futures.wait([future], timeout=max(left, 0.01))
         return future.result()
 
     @contextlib.contextmanager

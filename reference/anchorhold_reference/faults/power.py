@@ -93,8 +93,13 @@ class Disk:
 
     _numbers = itertools.count(1)
 
-    def __init__(self) -> None:
-        """Register the file system with APSW; `close` takes it away again."""
+    def __init__(self, *, forced: bool = True) -> None:
+        """Register the file system with APSW; `close` takes it away again.
+
+        `forced`: a sync also reaches the real disk. Without it, a loss of this machine's own power is not provided
+        for: for files that are thrown away. What `lose` leaves is the same.
+        """
+        self.forced = forced
         self._lock = threading.RLock()
         self._changes: dict[Path, list[Change]] = {}
         self._unsynced_names: set[Path] = set()
@@ -256,7 +261,8 @@ class _File(apsw.VFSFile):
     def xSync(self, flags: int) -> None:  # noqa: N802
         self._disk.alive()
         self._disk.before_sync(self._path)
-        super().xSync(flags)
+        if self._disk.forced:
+            super().xSync(flags)
         self._disk.synced(self._path, directory=self._names)
 
 

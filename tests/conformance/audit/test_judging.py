@@ -86,6 +86,24 @@ def test_a_use_without_any_of_that_in_sight_is(tmp_path: Path) -> None:
         assert [e.literal for e in needed(audit(made, tmp_path))] == [use]
 
 
+@pytest.mark.parametrize(
+    ("said", "used"),
+    [
+        ("src/ledger/import_q77.py", f"{CWD}/src/ledger/import_q77.py"),
+        (f"{CWD}/src/ledger/import_q77.py", "src/ledger/import_q77.py"),
+        (f"{CWD}/src/ledger/import_q77.py", "./src/ledger/import_q77.py"),
+    ],
+)
+def test_a_path_is_one_fact_from_the_root_or_from_the_working_directory(tmp_path: Path, said: str, used: str) -> None:
+    made = Claude()
+    made.user("Which modules are there?")
+    made.calls("Glob", f"{said}\n", pattern="**/*.py")
+    made.compacts("The modules were listed.")
+    made.calls("Bash", "ok", command=f"wc -l {used}")
+
+    assert literals(audit(made, tmp_path), "needed") == {said}
+
+
 def test_what_was_seen_again_before_its_use_is_not_needed(tmp_path: Path) -> None:
     made = Claude()
     made.user("Go.")

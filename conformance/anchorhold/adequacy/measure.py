@@ -1,0 +1,220 @@
+"""Seeks every defect of a catalogue with several seeds, and lets every right compactor be checked, in parallel.
+
+What is found does not depend on how many processes there are.
+"""
+
+import multiprocessing
+import statistics
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from anchorhold.adequacy.catalogue import Catalogue, read_catalogue
+from anchorhold.adequacy.seek import CrashedError, Sought, seek
+from anchorhold.scenarios import Effort
+from anchorhold_spec.catalogue import RULES
+
+
+class Defect(msgspec.Struct, frozen=True, kw_only=True):
+    """One wrong compactor, and whether the suite names what is wrong with it."""
+
+    id: str
+    breaks: tuple[str, ...]
+    """The rules that it is known to break."""
+    caught_by: tuple[str, ...]
+    """Every rule that failed, with any seed, in what was played until all of `breaks` had."""
+    architecture: str
+    seeds_caught: int
+    """Seeds with which at least one rule of `breaks` failed."""
+    seeds: int
+    operations: int | None
+    """Played until the first rule of `breaks` failed: the median over the seeds that caught it; None: none did."""
+    missed: tuple[str, ...]
+    """Rules of `breaks` that failed with no seed."""
+    crashed: str = ""
+    """What the compactor raised that is no answer of a compactor: what it was caught at then counts for nothing."""
+
+
+class Alarm(msgspec.Struct, frozen=True, kw_only=True):
+    """A right compactor that was blamed."""
+
+    id: str
+    rule: str
+    sentence: str
+    seed: int
+
+
+class Adequacy(msgspec.Struct, frozen=True, kw_only=True):
+    """What a catalogue says of the suite."""
+
+    defects: tuple[Defect, ...]
+    false_alarms: int
+    """(Compactor, seed, rule) that were blamed for nothing."""
+    alarms: tuple[Alarm, ...]
+    rules_without_defect: tuple[str, ...]
+    right: int
+    """Right compactors that were checked, each with every seed."""
+    seeds: int
+    right_seeds: int
+    effort: str
+    directed: bool
+    seconds: float
+
+    @property
+    def caught_always(self) -> bool:
+        """Whether every defect was caught with every seed."""
+        return all(defect.seeds_caught == defect.seeds for defect in self.defects)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    number: int
+    """Of the compactor: among the wrong ones, or among the right ones."""
+    right: bool
+    seed: int
+
+
+@dataclass(slots=True)
+class _Seen:
+    sought: dict[int, Sought] = field(default_factory=dict)
+    crashed: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is to be measured."""
+
+    path: Path
+    seeds: int = 1
+    right_seeds: int = 1
+    first_seed: int = 0
+    effort: Effort = Effort.STANDARD
+    directed: bool = True
+    rules: frozenset[str] = frozenset()
+    """Only the wrong compactors that break one of these; empty: every one."""
+    names: frozenset[str] = frozenset()
+    """Only the compactors of these names; empty: every one."""
+
+
+def measure(asked: Asked, *, workers: int, tell: Callable[[int, int], None]) -> Adequacy:
+    """Measure it; `tell` hears how many of how many are done. Raises CatalogueError."""
+    begun = time.monotonic()
+    catalogue = read_catalogue(asked.path)
+    wrong, right = _chosen(catalogue, asked)
+    jobs = [
+        *(_Job(number=n, right=False, seed=s) for n in wrong for s in _seeds(asked, asked.seeds)),
+        *(_Job(number=n, right=True, seed=s) for n in right for s in _seeds(asked, asked.right_seeds)),
+    ]
+    seen: dict[tuple[bool, int], _Seen] = {(job.right, job.number): _Seen() for job in jobs}
+    for done, (job, sought, crashed) in enumerate(_all(asked, jobs, workers), start=1):
+        one = seen[job.right, job.number]
+        if sought is not None:
+            one.sought[job.seed] = sought
+        one.crashed = one.crashed or crashed
+        tell(done, len(jobs))
+    defects = list(catalogue.defects.items())
+    kinds = catalogue.right
+    alarms = tuple(alarm for n in right for alarm in _alarms(catalogue, kinds[n], seen[True, n]))
+    return Adequacy(
+        defects=tuple(_defect(catalogue, *defects[n], seen[False, n], seeds=asked.seeds) for n in wrong),
+        false_alarms=len(alarms),
+        alarms=alarms,
+        rules_without_defect=tuple(rule for rule in RULES if rule not in {r for _, r in catalogue.wrong}),
+        right=len(right),
+        seeds=asked.seeds,
+        right_seeds=asked.right_seeds,
+        effort=asked.effort.value,
+        directed=asked.directed,
+        seconds=round(time.monotonic() - begun, 3),
+    )
+
+
+def _chosen(catalogue: Catalogue, asked: Asked) -> tuple[list[int], list[int]]:
+    def named(kind: type[Any]) -> bool:
+        return not asked.names or kind.__name__ in asked.names
+
+    wrong = [
+        number
+        for number, (kind, breaks) in enumerate(catalogue.defects.items())
+        if named(kind) and (not asked.rules or asked.rules.intersection(breaks))
+    ]
+    right = [number for number, kind in enumerate(catalogue.right) if named(kind) and asked.right_seeds]
+    return wrong, right
+
+
+def _seeds(asked: Asked, count: int) -> range:
+    return range(asked.first_seed, asked.first_seed + count)
+
+
+def _defect(catalogue: Catalogue, kind: type[Any], breaks: Sequence[str], seen: _Seen, *, seeds: int) -> Defect:
+    caught = [sought for sought in seen.sought.values() if sought.operations is not None]
+    by = {rule for sought in seen.sought.values() for rule in sought.caught_by}
+    return Defect(
+        id=kind.__name__,
+        breaks=tuple(breaks),
+        caught_by=_in_order(by),
+        architecture=catalogue.architecture(kind),
+        seeds_caught=len(caught),
+        seeds=seeds,
+        operations=round(statistics.median(_played(caught))) if caught else None,
+        missed=_in_order(set(breaks) - by),
+        crashed=seen.crashed,
+    )
+
+
+def _played(caught: Collection[Sought]) -> list[int]:
+    return [sought.operations for sought in caught if sought.operations is not None]
+
+
+def _alarms(catalogue: Catalogue, kind: type[Any], seen: _Seen) -> Iterator[Alarm]:
+    if seen.crashed:
+        yield Alarm(id=kind.__name__, rule="", sentence=seen.crashed, seed=-1)
+    for seed, sought in sorted(seen.sought.items()):
+        for rule, sentence in sought.sentences:
+            if rule not in catalogue.allowed(kind):
+                yield Alarm(id=kind.__name__, rule=rule, sentence=sentence, seed=seed)
+
+
+def _in_order(rules: Collection[str]) -> tuple[str, ...]:
+    return tuple(rule for rule in RULES if rule in rules)
+
+
+def _all(asked: Asked, jobs: Sequence[_Job], workers: int) -> Iterator[tuple[_Job, Sought | None, str]]:
+    """Every job with what came of it, as soon as it is there."""
+    # Not forked: what a compactor starts would be half there. Few jobs wait: an interrupt ends what runs alone.
+    context = multiprocessing.get_context("spawn")
+    left = iter(jobs)
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        running: dict[Future[tuple[Sought | None, str]], _Job] = {}
+        try:
+            for job in islice(left, 2 * workers):
+                running[pool.submit(_one, asked, job)] = job
+            while running:
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    job = running.pop(future)
+                    following = next(left, None)
+                    if following is not None:
+                        running[pool.submit(_one, asked, following)] = following
+                    yield (job, *future.result())
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _one(asked: Asked, job: _Job) -> tuple[Sought | None, str]:
+    catalogue = read_catalogue(asked.path)
+    if job.right:
+        kind, breaks = catalogue.right[job.number], frozenset[str]()
+    else:
+        kind, rules = list(catalogue.defects.items())[job.number]
+        breaks = frozenset(rules)
+    try:
+        return seek(kind, breaks, seed=job.seed, effort=asked.effort, directed=asked.directed), ""
+    except CrashedError as error:
+        return None, str(error)

@@ -1,0 +1,105 @@
+"""Plays a check against a compactor until the rules that it breaks have failed, or to its end."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from anchorhold.checkers import CHECKERS
+from anchorhold.history import EventType
+from anchorhold.judging import judge
+from anchorhold.load import load_class
+from anchorhold.planting import Planter
+from anchorhold.run import means_of, play
+from anchorhold.scenarios import ASKED_FOR, Effort, Plan, Scenario, scenarios
+from anchorhold.verdict import History
+
+BROKEN = re.compile(r"[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b")
+"""How an error begins that is an exception of Python's own: the compactor crashed, and was not caught at anything."""
+
+
+class CrashedError(Exception):
+    """A compactor of the catalogue raised what is no answer of a compactor: it has a fault that is not its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """What came of looking for the rules that one compactor breaks."""
+
+    caught_by: frozenset[str]
+    """Every rule that failed in what was played."""
+    sentences: tuple[tuple[str, str], ...]
+    """What was said of each, the first time."""
+    operations: int | None
+    """Operations played until the first rule failed that it is known to break; None where none did."""
+    histories: int
+
+
+def histories(
+    kind: type[Any],
+    *,
+    seed: int = 0,
+    first: Callable[[Scenario], bool] = lambda _scenario: True,
+    only: Callable[[Scenario], bool] = lambda _scenario: True,
+    effort: Effort = Effort.STANDARD,
+) -> Iterator[History]:
+    """The histories of a check, those of scenarios for which `first` says so before the others.
+
+    Raises CrashedError.
+    """
+    with load_class(kind, name=kind.__qualname__) as loaded:
+        description = loaded.describe()
+        points = description.crash_points
+        every = list(scenarios(effort=effort, seed=seed, means=means_of(description), points=points))
+        tokens: dict[str, None] = {}
+        for scenario, at in sorted(every, key=lambda pair: not first(pair[0])):
+            if not only(scenario):
+                continue
+            plan = Plan(planter=Planter(at), taken=ASKED_FOR, points=points, tokens=tuple(tokens))
+            history = play(
+                loaded.make(), scenario.workload(plan), description=description, location=loaded.target, seed=seed
+            )
+            for event in history.events:
+                if event.error is not None and BROKEN.match(event.error):
+                    raise CrashedError(f"{kind.__name__}: `{event.op}` in {scenario.name}: {event.error}")
+                if event.op == "pointers" and event.value:
+                    tokens.update((pointer["token"], None) for pointer in event.value if "token" in pointer)
+            yield history
+
+
+def seek(
+    kind: type[Any],
+    breaks: frozenset[str],
+    *,
+    seed: int = 0,
+    effort: Effort = Effort.STANDARD,
+    directed: bool = True,
+) -> Sought:
+    """Look for the rules that a compactor breaks; where it breaks none, play everything.
+
+    Scenarios that aim at those rules come first. Without `directed` only mixtures are played. Raises CrashedError.
+    """
+    said: dict[str, str] = {}
+    played = operations = 0
+    found: int | None = None
+    for history in histories(
+        kind,
+        seed=seed,
+        first=lambda scenario: bool(breaks.intersection(scenario.aims)),
+        only=lambda scenario: directed or not scenario.aims,
+        effort=effort,
+    ):
+        played += 1
+        operations += _operations(history)
+        for failure in (failure for judgement in judge(CHECKERS, history) for failure in judgement.failures):
+            said.setdefault(failure.rule, failure.sentence)
+        if found is None and said.keys() & breaks:
+            found = operations
+        if breaks and said.keys() >= breaks:
+            break
+    return Sought(caught_by=frozenset(said), sentences=tuple(said.items()), operations=found, histories=played)
+
+
+def _operations(history: History) -> int:
+    events: Sequence[Any] = history.events
+    return sum(event.type is EventType.INVOKE and event.op not in {"note", "summarise"} for event in events)

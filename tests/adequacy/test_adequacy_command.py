@@ -1,0 +1,123 @@
+"""`anchorhold adequacy` counts what was caught, and nothing else."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from anchorhold.adequacy.catalogue import CatalogueError, read_catalogue
+from anchorhold.cli import application
+
+PROJECT = Path(__file__).with_name("catalogue.py")
+SMALL = '''
+from compactors.event_log import EventLog, PointsOnlyAtTheLatest
+from compactors.plain_list import PlainList
+
+class Broken(PlainList):
+    """Not wrong in any way that the suite knows: it cannot look at its window."""
+
+    def live(self):
+        raise RuntimeError("no window today")
+
+class Fine(PlainList):
+    """Said to be wrong, and is not."""
+
+WRONG = [{wrong}]
+RIGHT = [{right}]
+ARCHITECTURES = {{PlainList: "a plain list"}}
+'''
+
+
+@pytest.fixture
+def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(str(PROJECT.parent))
+
+    def write(*, wrong: str = "", right: str = "") -> Path:
+        path = tmp_path / "mine.py"
+        path.write_text(SMALL.format(wrong=wrong, right=right))
+        return path
+
+    return write
+
+
+def run(*arguments: str) -> tuple[int, dict]:
+    given = ["adequacy", *arguments, "--json", "--effort", "quick"]
+    done = CliRunner().invoke(application(given), given)
+    return done.exit_code, json.loads(done.stdout) if done.stdout.startswith("{") else {"error": done.output}
+
+
+def test_wrong_compactor_is_listed_with_what_it_breaks_and_what_caught_it() -> None:
+    status, found = run(str(PROJECT), "--only", "PointsOnlyAtTheLatest", "--seeds", "2")
+
+    (defect,) = found["defects"]
+    assert status == 0
+    assert (defect["id"], defect["architecture"]) == ("PointsOnlyAtTheLatest", "an event log")
+    assert set(defect["breaks"]) <= set(defect["caught_by"])
+    assert (defect["seeds_caught"], defect["seeds"]) == (2, 2)
+    assert defect["operations"] > 0
+
+
+def test_one_that_is_not_wrong_is_not_caught(catalogue) -> None:
+    status, found = run(str(catalogue(wrong='(Fine, "PTR-4")')))
+
+    assert status == 1
+    assert (found["defects"][0]["seeds_caught"], found["defects"][0]["missed"]) == (0, ["PTR-4"])
+
+
+def test_crash_of_a_wrong_compactor_is_no_catch(catalogue) -> None:
+    status, found = run(str(catalogue(wrong='(Broken, "PRO-1")')))
+
+    assert status == 1
+    assert found["defects"][0]["seeds_caught"] == 0
+    assert "no window today" in found["defects"][0]["crashed"]
+
+
+def test_blamed_right_compactor_is_a_false_alarm(catalogue) -> None:
+    status, found = run(str(catalogue(right="PointsOnlyAtTheLatest")))
+
+    assert status == 1
+    assert found["false_alarms"] == len(found["alarms"]) > 0
+    assert {alarm["id"] for alarm in found["alarms"]} == {"PointsOnlyAtTheLatest"}
+
+
+def test_every_job_is_done_however_many_workers_there_are(catalogue) -> None:
+    many = ", ".join(f'(type("W{n}", (PointsOnlyAtTheLatest,), {{}}), "PTR-4")' for n in range(5))
+    path = str(catalogue(wrong=many))
+
+    alone, two = run(path)[1], run(path, "--workers", "2")[1]
+
+    assert [defect["seeds_caught"] for defect in alone["defects"]] == [1] * 5
+    assert alone["defects"] == two["defects"]
+
+
+def test_rule_without_a_wrong_compactor_is_named(catalogue) -> None:
+    status, found = run(str(catalogue(wrong='(PointsOnlyAtTheLatest, "PTR-4")')))
+
+    assert status == 1
+    assert "PTR-4" not in found["rules_without_defect"]
+    assert "ANC-1" in found["rules_without_defect"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("x = 1", "neither WRONG nor RIGHT"), ("RIGHT = [3]", "no class"), (None, "there is no catalogue")],
+)
+def test_file_that_is_no_catalogue_is_refused_with_the_reason(text: str | None, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    if text is not None:
+        path.write_text(text)
+
+    with pytest.raises(CatalogueError, match=said):
+        read_catalogue(path)
+    status, found = run(str(path))
+    assert (status, said in found["error"].replace("\n", " ")) == (2, True)
+
+
+def test_project_s_catalogue_has_at_least_what_is_asked_of_it() -> None:
+    listed = read_catalogue(PROJECT)
+    other = [kind for kind in listed.defects if "reference" not in listed.architecture(kind)]
+
+    assert len(listed.defects) >= 120
+    assert len(other) >= 40
+    assert len(listed.right) >= 6
