@@ -96,7 +96,7 @@ m.action(
 
 m.invariant(
     "filled is allowed",
-    forall(b, x, (filled(b) > Level.zero) >> (~Crate.has(b) | (on(b) == x) | ~(on(b) == x))),
+    forall(b, x, (filled(b) > Level.zero) >> (~Crate.has(b) | (on(b) == x) | (filled(b) != Level.zero))),
     rules=["ODD-1"],
 )
 m.invariant(
@@ -106,7 +106,8 @@ m.invariant(
 )
 m.invariant(
     "a heavy box stays near",
-    forall(b, x, y, (heavy(b) & (on(b) == x) & (on(b) == y)) >> (x == y)) & (rung() | ~rung()),
+    forall(b, x, y, (heavy(b) & (on(b) == x) & (on(b) == y)) >> (x == y))
+    & forall(b, rung() | (filled(b) >= Level.zero)),
     rules=["ODD-1"],
 )
 m.transition(

@@ -108,7 +108,7 @@ def several_words() -> Machine:
         updates=[parent(n, x).cleared(each=x), lit(n).becomes(False)],
     )
     m.invariant("not all lit at the top", ~forall(n, lit(n) & exists(k, rank(n, k) != level.zero)), rules=["ODD-1"])
-    m.auxiliary("nothing", forall(n, lit(n) >> lit(n)))
+    m.auxiliary("nothing", forall(n, lit(n) >> exists(x, (x == n) & lit(x))))
     m.may_rest(exists(n, lit(n)))
     m.can_end("dark", trigger=exists(n, lit(n)), goal=forall(n, ~lit(n)), rules=["ODD-1"])
     m.instance("small", nodes=5, levels=2)

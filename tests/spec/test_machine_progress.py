@@ -23,7 +23,7 @@ MUTATIONS = {
     "PRO-1: summarise what cannot be read": without_guard("write", "readable"),
     "PRO-1: give back what another has taken": without_guard("report", "its own"),
     "CRA-1: acknowledge a span and keep nothing": without_update("append", "in_window"),
-    "CRA-3: append what is there already": without_guard("append", "new"),
+    "CRA-1: append what is there already": without_guard("append", "new"),
 }
 UNDER_THE_WATERMARK, INTERRUPTED = MACHINE.progress
 TWO_WORKERS = MACHINE.instances["two workers"]

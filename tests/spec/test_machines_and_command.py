@@ -191,10 +191,51 @@ def test_prove_ends_with_2_on_wrong_usage(run, arguments):
 
 
 def test_prove_says_in_one_line_what_to_install_where_z3_is_missing(run, monkeypatch):
-    monkeypatch.setattr("anchorhold.cli.prove.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("anchorhold.cli.proving.importlib.util.find_spec", lambda name: None)
 
     result = run("release-race")
 
     assert result.exit_code == 2
     assert result.stderr == "anchorhold prove: proving needs Z3: pip install 'anchorhold[prove]'\n"
     assert result.stdout == ""
+
+
+IMPOSSIBLE = {
+    "for all sizes": 'm.axiom("all good", forall(x, good(x)))\nm.axiom("none good", forall(x, ~good(x)))\n',
+    "at its own sizes": 'm.axiom("one good, one not", exists(x, y, good(x) & ~good(y)))\n',
+}
+
+
+@pytest.mark.parametrize("axioms", IMPOSSIBLE)
+def test_prove_says_in_one_line_that_axioms_cannot_hold(run, tmp_path, axioms):
+    path = tmp_path / "lamp.py"
+    text = SMALL_MACHINE.replace("import MachineBuilder,", "import MachineBuilder, exists,").replace(
+        'x = lamp("x")\n', 'x, y = lamp("x"), lamp("y")\ngood = m.rigid_rel("good", lamp)\n' + IMPOSSIBLE[axioms]
+    )
+    path.write_text(text)
+
+    result = run(f"{path}:machine", "--json")
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("anchorhold prove: lamp")
+    assert "axioms" in line
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+def test_prove_says_what_a_property_says_that_nothing_can_break(run, tmp_path):
+    path = tmp_path / "lamp.py"
+    formula = "forall(x, y, (of(x).defined & (x == y)) >> (of(x) == of(y)))"
+    said = f'm.invariant("a lamp of its own", {formula}, rules=["LAMP-1"])'
+    path.write_text(
+        SMALL_MACHINE.replace('x = lamp("x")\n', 'x, y = lamp("x"), lamp("y")\nof = m.pfun("of", lamp, to=lamp)\n')
+        .replace("updates=[plugged(x).becomes(True)]", "updates=[plugged(x).becomes(True), of(x).becomes(x)]")
+        .replace("m.instance", f"{said}\nm.instance")
+    )
+
+    result = run(f"{path}:machine")
+
+    assert result.exit_code == 1
+    assert "can be broken: a lamp of its own" in " ".join(result.output.split())
+    assert "it says nothing" in " ".join(result.output.split())

@@ -254,6 +254,8 @@ def test_the_json_document_has_the_published_shape():
     assert isinstance(rows, list)
     assert isinstance(guards, list)
     assert {frozenset(row) for row in rows} == {frozenset({"machine", "action", "rule", "result", "seconds"})}
-    assert {frozenset(row) for row in guards} == {frozenset({"machine", "action", "guard", "necessary", "tag"})}
+    assert {frozenset(row) for row in guards} == {
+        frozenset({"machine", "action", "guard", "necessary", "tag", "without", "searched", "unproved"})
+    }
     assert {row["rule"] for row in rows if row["action"] == "release"} >= {"PTR-1", "PTR-2", "possible"}
     assert {row["tag"] for row in guards} == {None, "bound", "realism"}

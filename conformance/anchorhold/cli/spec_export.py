@@ -5,16 +5,18 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from anchorhold_spec import machines as registry
-from anchorhold_spec.language import Machine, MalformedMachine, UnknownChoice
-from anchorhold_spec.publish import Checked, export_markdown, export_murphi, export_tla, fill, sections
+from anchorhold.cli.pairs import pairs
+
+if TYPE_CHECKING:
+    from anchorhold_spec.language import Machine
+    from anchorhold_spec.publish import Checked
 
 ADEQUACY = Path("tests/adequacy/catalogue.py")
 """Where this repository lists the wrong compactors; they are not part of the installed package."""
@@ -64,10 +66,15 @@ def export(
     `tla` writes NAME.tla, MCNAME.tla and MCNAME.cfg: java -cp tla2tools.jar tlc2.TLC -deadlock MCNAME.
     `murphi` writes NAME.m: rumur --deadlock-detection off --output NAME.c NAME.m.
     """
+    # `spec` has other sub-commands, which must not wait for what only this one needs.
+    from anchorhold_spec import machines as registry
+    from anchorhold_spec.language import MalformedMachine, UnknownChoice
+
     names = machines or list(registry.names())
     try:
         found = [registry.load(name) for name in names]
-        texts = _texts(form, found, _pairs(size), _pairs(",".join(switch or ())), symmetry, adequacy, output)
+        sizes = _pairs([size] if size else [], "--size")
+        texts = _texts(form, found, sizes, _pairs(switch, "--switch"), symmetry, adequacy, output)
     except (UnknownChoice, MalformedMachine, ValueError) as problem:
         _refuse(str(problem))
     folder = Path(form) if output is None else output
@@ -92,6 +99,8 @@ def _texts(
     adequacy: Path,
     output: Path | None,
 ) -> dict[str, str]:
+    from anchorhold_spec.publish import export_markdown, export_murphi, export_tla, fill, sections
+
     match form:
         case Form.TLA:
             texts: dict[str, str] = {}
@@ -110,13 +119,25 @@ def _texts(
             readme = output or Path("spec/README.md")
             if not readme.is_file():
                 raise ValueError(f"{readme}: no such file; run this at the root of the repository, or give -o FILE")
-            return {readme.name: fill(readme.read_text(encoding="utf-8"), sections(found, checked(adequacy)))}
+            if importlib.util.find_spec("z3") is None:
+                raise ValueError("what the guards are for is proved with Z3: pip install 'anchorhold[prove]'")
+            generated = {**sections(found, checked(adequacy)), "guards": tagged_guards(found)}
+            return {readme.name: fill(readme.read_text(encoding="utf-8"), generated)}
+
+
+def tagged_guards(machines: Iterable[Machine]) -> str:
+    """The table of the guards that no rule needs, as `prove` sees them now."""
+    from anchorhold_spec.prove import verify_proofs
+    from anchorhold_spec.publish import guards_table
+
+    return guards_table(guard for machine in machines for guard in verify_proofs(machine).guards)
 
 
 def checked(adequacy: Path) -> Checked:
     """What this package checks, and the wrong compactors of the list in `adequacy`, if there is one."""
     from anchorhold.adequacy.catalogue import read_catalogue
     from anchorhold.checkers import CHECKERS
+    from anchorhold_spec.publish import Checked
 
     checkers: dict[str, str] = {}
     for checker in CHECKERS:
@@ -132,6 +153,8 @@ def checked(adequacy: Path) -> Checked:
 
 def _prose() -> dict[str, str]:
     """What the modules of the machines say of them: assumptions and abstractions."""
+    from anchorhold_spec import machines as registry
+
     found: dict[str, str] = {}
     for name in registry.names():
         module = importlib.import_module(f"{registry.__name__}.{name.replace('-', '_')}")
@@ -139,21 +162,18 @@ def _prose() -> dict[str, str]:
     return found
 
 
-def _pairs(text: str | None) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for part in filter(None, (text or "").split(",")):
-        name, equals, value = part.partition("=")
-        if not equals or not name or not value:
-            raise UnknownChoice(f"{part!r} is not NAME=VALUE")
-        pairs[name.strip()] = value.strip()
-    return pairs
+def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
+    def refuse(message: str) -> NoReturn:
+        raise ValueError(message)
+
+    return dict(pairs(given, option, refuse=refuse))
 
 
 def _numbers(sizes: Mapping[str, str]) -> dict[str, int]:
     try:
         return {name: int(size) for name, size in sizes.items()}
     except ValueError:
-        raise UnknownChoice(f"sizes are whole numbers, as in spans=2, not {', '.join(sizes.values())}") from None
+        raise ValueError(f"sizes are whole numbers, as in spans=2, not {', '.join(sizes.values())}") from None
 
 
 def _refuse(message: str) -> NoReturn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -63,12 +63,14 @@ class Bench:
     work: Ints
     first: Ints
     totals: Ints
-    buffer: Ints = field(default_factory=lambda: np.empty((0, 0, 0), dtype=np.int64))
-    fill: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    buffer: Ints
+    """Successors for each region, of all partitions one after the other: regions × rows × words."""
+    fill: Ints
+    """How many there are for each region."""
 
     @classmethod
-    def make(cls, prepared: Prepared) -> Bench:
-        """Without buffers for routing."""
+    def make(cls, prepared: Prepared, buffer: Ints | None = None, fill: Ints | None = None) -> Bench:
+        """Without buffers for routing where none are given."""
         source = prepared.source
         properties = len(source.config.properties)
         return cls(
@@ -80,11 +82,6 @@ class Bench:
             work=np.zeros(source.scratch, dtype=np.int64),
             first=np.full(properties + 1, -1, dtype=np.int64),
             totals=np.zeros(2, dtype=np.int64),
+            buffer=np.empty((0, 0, source.layout.words), dtype=np.int64) if buffer is None else buffer,
+            fill=np.zeros(0, dtype=np.int64) if fill is None else fill,
         )
-
-    def with_buffers(self, partitions: int, size: int) -> Bench:
-        """With room to route successors to partitions."""
-        rows = size + 2 * self.out.shape[0]
-        self.buffer = np.empty((partitions, rows, self.out.shape[1]), dtype=np.int64)
-        self.fill = np.zeros(partitions, dtype=np.int64)
-        return self

@@ -14,8 +14,10 @@ from anchorhold_spec.explore import symmetry as symmetries
 from anchorhold_spec.explore.config import Config, config_of
 from anchorhold_spec.explore.emit import Body, Env, Tables, Test
 from anchorhold_spec.explore.layout import Layout, lay_out
+from anchorhold_spec.explore.narrow import Part, breakable
 from anchorhold_spec.explore.symmetry import NONE, Symmetry, canonical_code
 from anchorhold_spec.language import Action, Formula, Machine, Not, Transition
+from anchorhold_spec.language.walk import shape
 from anchorhold_spec.run import Table
 
 _CUT = "# ---- below this line"
@@ -137,6 +139,9 @@ class _Writer:
         self.actions = sorted(machine.actions, key=lambda action: action.fault)
         self.bases: dict[str, int] = {}
         self.successors = 0
+        self.narrow: dict[tuple[object, ...], str] = {}
+        """Names of the functions that look at a part of a two-state property, by what they look at."""
+        self.narrow_lines: list[str] = []
         for action in machine.actions:
             self.bases[action.name] = self.successors
             count = 1
@@ -150,8 +155,10 @@ class _Writer:
     def functions(self) -> list[str]:
         """Lines of all functions but the canonical form."""
         lines: list[str] = []
+        actions: list[str] = []
         for i, action in enumerate(self.actions):
-            lines += self._action(f"act_{i}", action)
+            actions += self._action(f"act_{i}", action)
+        lines += self.narrow_lines + actions
         for i, invariant in enumerate(self.machine.invariants):
             lines += self._closed(f"invariant_{i}", invariant.formula)
         for i, transition in enumerate(self.machine.transitions):
@@ -192,13 +199,27 @@ class _Writer:
             Test(guard.formula, body.bit(self._guard_bit(action.name, guard.name)) if self.mutable else None)
             for guard in action.guards
         ]
-        return self._steps(body, name, action, tests)
+        checks = [
+            (j, parts)
+            for j, transition in enumerate(self.machine.transitions)
+            if _narrow(parts := self._parts(transition, action))
+        ]
+        return self._steps(body, f"def {name}(src, row, cfg, out, label, n, flags)", action, tests, checks)
 
     def act(self, name: str, action: Action, tests: Sequence[Test]) -> list[str]:
         """The function that takes an action's steps where the tests hold."""
-        return self._steps(self._body(), name, action, tests)
+        return self._steps(self._body(), f"def {name}(src, row, cfg, out, label, n)", action, tests, ())
 
-    def _steps(self, body: Body, name: str, action: Action, tests: Sequence[Test]) -> list[str]:
+    def _steps(
+        self,
+        body: Body,
+        header: str,
+        action: Action,
+        tests: Sequence[Test],
+        checks: Sequence[tuple[int, Sequence[Part]]],
+    ) -> list[str]:
+        """`checks`: what is looked at in each step, by the number of the two-state property."""
+
         def step(env: Env, _loops: int) -> None:
             touched = [self.layout.place(update.symbol) for update in action.updates]
             locals_ = {place.word for place in touched if not place.spread and place.width}
@@ -215,11 +236,42 @@ class _Writer:
             for word in sorted(locals_):
                 body.line(f"out[n, {word}] = n{word}")
             body.line(f"label[n] = {self._label(action, env)}")
+            for j, parts in checks:
+                position = len(self.machine.invariants) + j
+                bit = body.bit(self.config.watched(self.config.properties[position]))
+                call = self._narrow_call(j, parts, env)
+                with body.block(f"if {bit} and not {call}"):
+                    self._raise(body, position)
             body.line("n += 1")
 
         body.choose(action.params, tests, {}, step)
         body.line("return n")
-        return [*body.text(f"def {name}(src, row, cfg, out, label, n)"), "", ""]
+        return [*body.text(header), "", ""]
+
+    def _parts(self, transition: Transition, action: Action) -> tuple[Part, ...]:
+        """What of a two-state property is to be looked at after steps of an action."""
+        if transition.on is not None and action.name not in transition.on:
+            return ()
+        return breakable(transition.formula, action)
+
+    def _narrow_call(self, j: int, parts: Sequence[Part], env: Env) -> str:
+        """The call of the function that looks at parts of a property, which is written if there is none yet."""
+        key = (j, *((shape(part.formula), *sorted(part.at)) for part in parts))
+        individuals = [env[part.at[variable]] for part in parts for variable in sorted(part.at)]
+        if key not in self.narrow:
+            name = f"narrow_{len(self.narrow)}"
+            self.narrow[key] = name
+            body = self._body()
+            body.line("t = True")
+            given = iter(f"y{i}" for i in range(len(individuals)))
+            for part in parts:
+                inner = {variable: next(given) for variable in sorted(part.at)}
+                with body.block("if t"):
+                    body.assign("t", part.formula, inner)
+            body.line("return t")
+            arguments = "".join(f", y{i}" for i in range(len(individuals)))
+            self.narrow_lines += [*body.text(f"def {name}(src, row, out, m, cfg{arguments})"), "", ""]
+        return f"{self.narrow[key]}({', '.join(['src', 'row', 'out', 'n', 'cfg', *individuals])})"
 
     def _guard_bit(self, action: str, guard: str) -> int:
         return next(i for i, each in enumerate(self.config.guards) if each.action == action and each.guard == guard)
@@ -247,14 +299,17 @@ class _Writer:
         body.line("cover[ACTIONS] = 0")
         for i, action in enumerate(self.actions):
             body.line(f"m{i} = n")
-            body.line(f"n = act_{i}(src, row, cfg, out, label, n)")
+            body.line(f"n = act_{i}(src, row, cfg, out, label, n, flags)")
             body.line(f"cover[{i}] += n - m{i}")
             if not action.fault:
                 body.line("cover[ACTIONS] = n")
         body.line(f"m{len(self.actions)} = n")
         for j, transition in enumerate(self.machine.transitions):
+            spans = self._spans(transition)
+            if not spans:
+                continue
             with body.block(f"if {body.bit(self.config.watched(transition.name))}"):
-                for first, last in self._spans(transition):
+                for first, last in spans:
                     broken = f"if not transition_{j}(src, row, out, m, cfg)"
                     with body.block(f"for m in range(m{first}, m{last})"), body.block(broken):
                         self._raise(body, len(self.machine.invariants) + j)
@@ -262,10 +317,14 @@ class _Writer:
         return [*body.text("def successors(src, row, cfg, out, label, cover, flags)", entry=True), "", ""]
 
     def _spans(self, transition: Transition) -> list[tuple[int, int]]:
-        """The runs of actions that a two-state property speaks of: where they begin and end."""
-        if transition.on is None:
-            return [(0, len(self.actions))]
-        return [(i, i + 1) for i, action in enumerate(self.actions) if action.name in transition.on]
+        """The runs of actions whose steps are looked at as a whole, once all are taken: where they begin and end."""
+        runs: list[tuple[int, int]] = []
+        for i, action in enumerate(self.actions):
+            parts = self._parts(transition, action)
+            if parts and not _narrow(parts):
+                begun = runs.pop()[0] if runs and runs[-1][1] == i else i
+                runs.append((begun, i + 1))
+        return runs
 
     def _check(self) -> list[str]:
         body = self._body()
@@ -287,3 +346,8 @@ class _Writer:
     def _raise(body: Body, position: int) -> None:
         body.line(f"flags[{position}] = 1")
         body.line("flags[PROPERTIES] = 1")
+
+
+def _narrow(parts: Sequence[Part]) -> bool:
+    """A property is looked at for a few individuals only: so that it is done where the step is taken."""
+    return bool(parts) and all(part.at for part in parts)

@@ -74,7 +74,12 @@ def load_compiled(source: Source, directory: Path | None = None) -> tuple[Module
         ),
         directory,
     )
-    imports = f"from {storage.__name__} import find, mix"
+    imports = "\n".join(
+        [
+            f"from {storage.__name__} import find, mix, region",
+            "from anchorhold_spec.explore.prefetch import prefetch",
+        ]
+    )
     own = connected(source.text, branching=False)
     text = "\n".join([*header, imports, own, template("machine_kernels")])
     return _module("machine", text, directory), storage

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from anchorhold_spec.explore.jit import no_prefetch as prefetch
 from anchorhold_spec.explore.jit import plain as inner
 from anchorhold_spec.explore.jit import plain as jit
-from anchorhold_spec.explore.storage_kernels import find, mix
+from anchorhold_spec.explore.storage_kernels import find, mix, region
 
 WORDS = 1
 ACTIONS = 0
@@ -50,6 +51,10 @@ def canonical(rows: Any, i: int, sense: int, work: Any) -> None:
 
 # ---- below this line: copied, with `jit`, the constants and the functions above defined by the generated module
 
+AHEAD = 16
+"""Words after a successor that are asked for while it is written: there are too many buffers for the processor to see
+that each is written in order."""
+
 
 @inner
 def equal(rows: Any, i: int, others: Any, j: int) -> bool:
@@ -83,18 +88,20 @@ def expand(
     totals: Any,
     buffer: Any,
     fill: Any,
+    bits: int,
     sense: int,
     work: Any,
 ) -> int:
     """Looks at rows lo…hi of a partition and routes their successors; gives the row that it stopped before.
 
-    `here` is the partition's number, shifted to where `first` keeps it. It stops when a buffer might overflow.
+    `here` is the partition's number, shifted to where `first` keeps it. Each partition has 2**bits regions, with a
+    buffer for each. It stops when a buffer might overflow.
     """
-    partitions = fill.shape[0]
+    partitions = fill.shape[0] >> bits
     room = buffer.shape[1] - SUCCESSORS
     top = 0
-    for p in range(partitions):
-        top = max(top, fill[p])
+    for r in range(fill.shape[0]):
+        top = max(top, fill[r])
     row = lo
     while row < hi and top <= room:
         n = successors(states, row, cfg, out, label, cover, flags)
@@ -116,11 +123,12 @@ def expand(
                 canonical(out, i, sense, work)
             if equal(out, i, states, row):
                 continue
-            p = mix(out, i) & (partitions - 1)
-            at = fill[p]
+            r = region(mix(out, i), partitions, bits)
+            at = fill[r]
+            prefetch(buffer, (r * buffer.shape[1] + at) * WORDS + AHEAD)
             for w in range(WORDS):
-                buffer[p, at, w] = out[i, w]
-            fill[p] = at + 1
+                buffer[r, at, w] = out[i, w]
+            fill[r] = at + 1
             top = max(top, at + 1)
         row += 1
     return row

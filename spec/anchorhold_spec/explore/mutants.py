@@ -75,27 +75,34 @@ class FastMutantExplorer:
         return self._families[place]
 
 
-def fast_survey(machine: Machine, *, sizes: Mapping[str, int] | None, limit: int) -> Survey:
+def fast_survey(
+    machine: Machine, *, sizes: Mapping[str, int] | None, limit: int, steps: Sequence[Transition] = ()
+) -> Survey:
     """See `run.Surveyor`: without compiling as long as it is small."""
     compiler = jit.available()
     look = min(LOOK if compiler else WITHOUT_COMPILER, limit)
-    found = explore(machine, sizes=sizes, engine=Engine.UNCOMPILED, limit=look)
+    # Whoever looks for something wants all of it, so that nothing that is found ends the search.
+    studied = replace(machine, transitions=(*machine.transitions, *steps))
+    going = bool(steps)
+    found = explore(studied, sizes=sizes, engine=Engine.UNCOMPILED, limit=look, keep_going=going)
     if found.stopped and compiler and look < limit:
-        found = explore(machine, sizes=sizes, engine=Engine.COMPILED, limit=limit)
+        found = explore(studied, sizes=sizes, engine=Engine.COMPILED, limit=limit, keep_going=going)
     return survey_of(machine, found)
 
 
 def survey_of(machine: Machine, found: Exploration) -> Survey:
     """An exploration as a survey: there, what can not end is no broken rule but an answer of its own."""
     progress = {each.name for each in machine.progress}
-    broken = [each for each in found.violations if each.property not in progress]
+    own = {each.name for each in machine.invariants} | {each.name for each in machine.transitions}
+    broken = [each for each in found.violations if each.property in own]
+    looked_for = [each.property for each in found.violations if each.property not in own | progress]
     return Survey(
         states=found.states,
         complete=found.complete,
         violation=broken[0] if broken else None,
         deadlock=found.deadlock,
         fired=frozenset(name for name, times in found.fired.items() if times),
-        met=tuple(found.witnesses),
+        met=(*found.witnesses, *looked_for),
         stuck={each.property: each.trace for each in found.violations if each.property in progress},
     )
 

@@ -1,7 +1,8 @@
 """The compiled search: breadth first, layer by layer, on several threads.
 
 A layer is worked through in rounds. First every thread expands states and routes what comes of them to buffers, one
-for each partition; then every partition is owned by one thread, which adds what is new. No parent pointers are
+for each region of each partition's table; then every partition is owned by one thread, which adds what is new, region
+by region. No parent pointers are
 kept: a counterexample is found by going back layer by layer, looking for a state with a step to the one at hand.
 """
 
@@ -24,10 +25,13 @@ from anchorhold_spec.explore.store import Allowance, Ints, OutOfMemory, Partitio
 T = TypeVar("T")
 
 PARTITIONS = 16
+REGIONS = 6
+"""Bits of a hash that choose a region of a partition's table, at most. There is a cache line being filled for each
+region of each partition: more of them than this would no longer fit into a processor's own cache."""
 CHUNK = 8192
 """Rows that a thread takes at a time."""
-BUFFER = 16384
-"""Successors for one partition that a thread collects before they are added."""
+BUFFERS = 1 << 25
+"""Bytes for the successors that a thread collects before they are added."""
 SMALL = 1024
 """A layer of fewer states is not worth waking other threads for."""
 ROW = (1 << 40) - 1
@@ -86,7 +90,11 @@ class Search:
         words = prepared.layout.words
         rows = max(memory // (8 * words) // PARTITIONS, 4096)
         self.partitions = [Partition(code.storage, words, rows=rows, slots=1024) for _ in range(PARTITIONS)]
-        self.benches = [Bench.make(prepared).with_buffers(PARTITIONS, BUFFER) for _ in range(threads)]
+        self._bits, collected = regions(words, prepared.source.successors, min(BUFFERS, memory // (16 * threads)))
+        count = PARTITIONS << self._bits
+        self._buffer: Ints = np.empty((threads, count, collected, words), dtype=np.int64)
+        self._fill: Ints = np.zeros((threads, count), dtype=np.int64)
+        self.benches = [Bench.make(prepared, self._buffer[t], self._fill[t]) for t in range(threads)]
         self.allowance = Allowance(memory)
         self.hits: dict[str, tuple[int, int]] = {}
         """Partition and row of the first state for each property that was broken or met."""
@@ -172,7 +180,8 @@ class Search:
         self.code.module.represent(first, first.shape[0], self.code.sense, bench.work)
         for row in range(first.shape[0]):
             home = int(self.code.storage.mix(first, row)) & (PARTITIONS - 1)
-            self.partitions[home].add(first[row : row + 1].copy(), 1, self.allowance)
+            alone = first[row].reshape(1, 1, 1, -1).copy()
+            self.partitions[home].add(alone, np.ones((1, 1), dtype=np.int64), range(1), self.allowance)
 
     def _violable(self) -> set[str]:
         machine = self.prepared.machine
@@ -218,10 +227,8 @@ class Search:
 
         def add(t: int) -> None:
             for p in range(t, PARTITIONS, workers):
-                for bench in self.benches:
-                    count = int(bench.fill[p])
-                    if count:
-                        self.partitions[p].add(bench.buffer[p], count, self.allowance)
+                own = range(p << self._bits, (p + 1) << self._bits)
+                self.partitions[p].add(self._buffer, self._fill, own, self.allowance)
 
         workers = self.threads if pool is not None else 1
         _all(pool, route, workers)
@@ -229,8 +236,7 @@ class Search:
         if self.used > self.memory:
             raise OutOfMemory(f"out of memory: {self.used / 1e9:.2f} GB in use, the limit")
         _all(pool, add, workers)
-        for bench in self.benches:
-            bench.fill[:] = 0
+        self._fill[:] = 0
 
     def _expand(self, bench: Bench, p: int, lo: int, hi: int) -> int:
         return int(
@@ -248,6 +254,7 @@ class Search:
                 bench.totals,
                 bench.buffer,
                 bench.fill,
+                self._bits,
                 self.code.sense,
                 bench.work,
             )
@@ -320,6 +327,20 @@ class Search:
             deadlocks=sum(int(bench.totals[1]) for bench in self.benches),
             deadlock=None if self.deadlock is None else self.path(self.deadlock),
         )
+
+
+def regions(words: int, successors: int, size: int) -> tuple[int, int]:
+    """How many bits of a hash choose a region of a partition's table, and how many rows are collected for one.
+
+    `size` is in bytes, for all regions of all partitions; it is exceeded only where a state has so many successors
+    that a buffer for one partition has to be larger. Room for one state's successors stays unused in each buffer: so
+    there are fewer regions where that would be more than a quarter.
+    """
+    bits = REGIONS
+    while bits and (size // (8 * words) >> bits) // PARTITIONS < 4 * successors:
+        bits -= 1
+    # Odd, so that the rows that are being filled do not all compete for the same few lines of a cache.
+    return bits, max((size // (8 * words) >> bits) // PARTITIONS, 2 * successors) | 1
 
 
 class _TooMany(Exception):  # noqa: N818

@@ -2,6 +2,10 @@
 
 A slot of a table of row numbers holds 31 bits of the state's hash and the state's row, or -1. The bits of the hash
 also say where the slot belongs, so that a table can be doubled without looking at a single state.
+
+Where it belongs follows from the highest of those bits: states whose hashes begin alike lie together in a table of
+any size. Successors are sorted by that beginning before they are looked up (see `region`): so one after the other
+is found in a part of the table that is small enough to stay in the processor's cache.
 """
 
 from __future__ import annotations
@@ -52,6 +56,22 @@ def finger(h: int) -> int:
 
 
 @inner
+def region(h: int, partitions: int, bits: int) -> Any:
+    """Where a row with this hash is collected: the partition, and which of 2**bits parts of its table."""
+    return ((h & (partitions - 1)) << bits) | (finger(h) >> (31 - bits))
+
+
+@inner
+def unused(slots: int) -> int:
+    """How many of a hash's bits a table with so many slots leaves aside: what remains says where a state belongs."""
+    bits = 31
+    while slots > 1:
+        slots >>= 1
+        bits -= 1
+    return bits
+
+
+@inner
 def same(states: Any, row: int, rows: Any, i: int) -> bool:
     """Two rows hold one state."""
     equal = True
@@ -63,7 +83,7 @@ def same(states: Any, row: int, rows: Any, i: int) -> bool:
 
 @inner
 def find(table: Any, states: Any, rows: Any, i: int) -> Any:
-    """The row of a state that is in the table, or -1."""
+    """The row of a state that is in a table that `index` made, or -1."""
     mask = table.shape[0] - 1
     f = finger(mix(rows, i))
     at = f & mask

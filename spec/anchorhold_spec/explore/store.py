@@ -3,6 +3,8 @@
 A state's partition follows from its hash. While successors are being routed nobody writes here; while they are
 being added each partition is written by one thread only. So there are no locks.
 
+A partition's table has regions: see `storage_kernels.region`. Successors come sorted by region.
+
 The rows are one large piece of memory that is asked for and not touched: what is not used costs nothing, and
 growing never copies. The tables double.
 """
@@ -34,23 +36,29 @@ class Partition:
         self.table: Ints = np.full((slots, storage.SLOT), -1, dtype=np.int64)
         self.bounds: list[int] = [0]
         """Where each layer begins."""
-        self._work: Ints = np.zeros((4, 64), dtype=np.int64)
+        self._work: Ints = np.zeros(2 * storage.BATCH, dtype=np.int64)
 
     @property
     def memory(self) -> int:
         """Bytes that are in use."""
         return self.count * self.states.strides[0] + self.table.nbytes
 
-    def add(self, rows: Ints, count: int, allowance: Allowance) -> None:
-        """Adds the rows that are new. Raises OutOfMemory."""
-        start = 0
+    def add(self, buffer: Ints, fill: Ints, regions: range, allowance: Allowance) -> None:
+        """Adds the rows that are new. Raises OutOfMemory.
+
+        Args:
+            buffer: Rows for the regions of all partitions: threads × regions × rows × words.
+            fill: How many there are: threads × regions.
+            regions: Those of this partition.
+            allowance: What may be used for a larger table.
+        """
+        place: Ints = np.array([regions.start, 0, 0], dtype=np.int64)
         while True:
             limit = min(int(self.table.shape[0] * FULL), self.states.shape[0])
             self.count = self._storage.insert(
-                self.states, self.count, self.table, rows, start, count, limit, self._work
+                self.states, self.count, self.table, buffer, fill, regions.stop, limit, place, self._work
             )
-            start = int(self._work[0, 0])
-            if start >= count:
+            if place[0] >= regions.stop:
                 return
             if limit == self.states.shape[0]:
                 self._more_rows(allowance)

@@ -52,7 +52,8 @@ def realism(name: str, formula: Formula, reason: str) -> Guard:
 class MachineBuilder:
     """Collects the declarations of one machine; `build` gives it.
 
-    `rules` are the ids that properties may cite (none: those of the catalogue), `alphabet` the events that
+    `rules` are the ids that properties may cite (none: those of the catalogue that it says machines can state;
+    what it says no machine can state, none does), `alphabet` the events that
     actions may be seen as (none: the shared ones).
     """
 
@@ -257,7 +258,7 @@ def _rules(rules: Collection[str] | None) -> frozenset[str]:
         return frozenset(rules)
     from anchorhold_spec.catalogue import RULES
 
-    return frozenset(RULES)
+    return frozenset(rule.id for rule in RULES.values() if rule.modelled)
 
 
 def _alphabet(alphabet: Collection[str] | None) -> frozenset[str]:

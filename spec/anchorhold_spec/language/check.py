@@ -21,6 +21,7 @@ from anchorhold_spec.language.nodes import (
     Var,
 )
 from anchorhold_spec.language.scope import Scope, Variables, Where, check_formula, check_place, check_term
+from anchorhold_spec.language.tautology import always
 from anchorhold_spec.language.text import show, show_update
 from anchorhold_spec.language.walk import Node, bound_names, conjuncts, nodes, rename, same, symbols, update_nodes
 
@@ -228,11 +229,19 @@ def check_property(
     where: Where = (f"{kind} {name}",)
     scope.name("property", name, where)
     check_formula(scope, formula, {}, where, primed=primed)
+    for i, part in enumerate(conjuncts(formula), start=1):
+        if kind != "can_end" and always(part):
+            which = f"conjunct {i}" if isinstance(formula, And) else "it"
+            raise scope.refuse(where, f"{which} is true by its form, whatever the state is: it says nothing")
     if cites and not rules:
         raise scope.refuse(where, "it states no rule: cite at least one, or make it auxiliary")
     for rule in rules:
         if rule not in scope.rules:
-            raise scope.refuse(where, f"unknown rule {rule!r}: the catalogue has no such id")
+            raise scope.refuse(
+                where,
+                f"unknown rule {rule!r}: the catalogue has no such id, or says of it that no machine states it "
+                f"(`anchorhold spec show {rule}`)",
+            )
 
 
 def check_machine(scope: Scope, machine: Machine) -> None:

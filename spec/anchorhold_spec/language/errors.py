@@ -1,5 +1,7 @@
 """What is raised when a machine, or a finite instance of one, is not well formed."""
 
+from __future__ import annotations
+
 
 class MalformedMachine(Exception):  # noqa: N818 - says what is the matter, as the reader meets it
     """A machine was refused when it was defined.
@@ -12,6 +14,10 @@ class MalformedMachine(Exception):  # noqa: N818 - says what is the matter, as t
         super().__init__(f"{' / '.join(where)}: {what}")
         self.where = where
         self.what = what
+
+    def __reduce__(self) -> tuple[type[MalformedMachine], tuple[tuple[str, ...], str]]:
+        """So that a process can be told by another."""
+        return type(self), (self.where, self.what)
 
 
 class UnknownChoice(ValueError):  # noqa: N818

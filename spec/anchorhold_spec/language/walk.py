@@ -74,6 +74,15 @@ def symbols(node: Node) -> Iterator[Symbol]:
             yield each.relation
 
 
+def primed_symbols(node: Node) -> Iterator[Symbol]:
+    """The relations and functions that it reads in the state after a step, with repetitions."""
+    for each in nodes(node):
+        if isinstance(each, App) and each.primed:
+            yield each.function
+        elif isinstance(each, Atom) and each.primed:
+            yield each.relation
+
+
 def free_names(node: Node, bound: frozenset[str] = frozenset()) -> Iterator[str]:
     """The names of its free variables, with repetitions."""
     if isinstance(node, Var):

@@ -387,7 +387,10 @@ m.auxiliary(
     "what is made from was committed", forall(n, o, made_from(n, o) >> phase(o).one_of(Phase.live, Phase.gone))
 )
 m.auxiliary("only a live summary is about to go", forall(n, evicting(n) >> (phase(n) == Phase.live)))
-m.auxiliary("only what is there is about to go", forall(s, releasing(s) >> (source(s) == Source.there)))
+m.auxiliary("only what was said is about to go", forall(s, releasing(s) >> (source(s) != Source.unsaid)))
+m.auxiliary(
+    "only what was said is in a summary", forall(n, s, (covers(n, s) | carries(n, s)) >> (source(s) != Source.unsaid))
+)
 keys.lemmas(m, s, t, k, e)
 keys.lemmas_of_copies_under_way(m, s, t, k, e)
 m.auxiliary("a marked key is needed by nobody", forall(s, k, (marked(k) & (ptr_key(s) == k)) >> over(s)))

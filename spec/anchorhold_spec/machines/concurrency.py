@@ -270,6 +270,11 @@ m.auxiliary(
     "as long as the version is the same, what was raw is",
     forall(p, t, (writing & seen(p, t) & (taken_at(p) == version())) >> (place(t) == Place.window)),
 )
+m.auxiliary("only a compaction under way has a snapshot", forall(p, t, seen(p, t) >> writing))
+m.auxiliary(
+    "a commit makes its own snapshot old",
+    forall(p, v, (phase(p).one_of(Phase.committed, Phase.discarded) & (taken_at(p) == v)) >> (v < version())),
+)
 m.auxiliary("an idle compaction covers nothing", forall(p, t, (phase(p) == Phase.idle) >> ~covers(p, t)))
 
 m.sometimes(

@@ -253,7 +253,7 @@ m.transition(
 m.transition(
     "a commit lasts",
     forall(s, committed >> (phase(s).next == Phase.committed)),
-    rules=["CRA-3"],
+    rules=["CRA-1"],
     doc="What was committed stays so, across a crash too.",
 )
 m.can_end(
@@ -279,8 +279,14 @@ m.auxiliary(
     "a marked key is needed by nobody",
     forall(s, k, (marked(k) & (ptr_key(s) == k) & phase(s).one_of(Phase.pointed, Phase.committed)) >> over(s)),
 )
-m.auxiliary("a horizon is that of a committed summary", forall(s, over(s) >> committed))
-m.auxiliary("pointed is resolvable", forall(s, (phase(s) == Phase.pointed) >> resolvable))
+m.auxiliary(
+    "what is pointed to is the copy in hand",
+    forall(
+        s,
+        (phase(s) == Phase.pointed)
+        >> exists(k, e, (copy_key(s) == k) & (ptr_key(s) == k) & (copy_epoch(s) == e) & (ptr_epoch(s) == e)),
+    ),
+)
 
 m.sometimes(
     "a pointer leads to a recycled key",

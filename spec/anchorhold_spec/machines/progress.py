@@ -249,11 +249,12 @@ m.invariant(
 m.transition(
     "a commit lasts",
     forall(s, compacted >> stage(s).next.one_of(Stage.committed, Stage.done)),
-    rules=["CRA-3"],
+    rules=["CRA-1"],
     doc="Nothing that recovery does takes it back.",
 )
 
 m.auxiliary("what is taken is in the window", forall(s, holder(s).defined >> window(s)))
+m.auxiliary("what is not done is in the window", forall(s, stage(s).one_of(Stage.raw, Stage.committed) >> window(s)))
 m.auxiliary("only what can be read is summarised", forall(w, s, draft(w, s) >> readable(s)))
 m.auxiliary("only what can be read is compacted", forall(s, compacted >> readable(s)))
 m.auxiliary("only what is compacted has an author", forall(s, w, author(w, s) >> compacted))

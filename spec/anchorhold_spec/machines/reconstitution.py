@@ -373,7 +373,11 @@ m.transition(
 # What the proofs need besides.
 
 m.auxiliary("what is to be fetched is of this slot", forall(q, a, (candidate(q) == a) >> of_slot))
-m.auxiliary("no answer before the end", forall(q, (stage(q) != Stage.idle) >> (answer(q) == Answer.none)))
+m.auxiliary("what was found was said", forall(q, (answer(q) == Answer.found) >> some_said))
+m.auxiliary(
+    "what was found is held, as long as nothing changes",
+    forall(q, ((answer(q) == Answer.found) & ~changed(q)) >> some_held),
+)
 m.auxiliary(
     "nothing held, as long as nothing changes",
     forall(

@@ -145,7 +145,7 @@ m.invariant(
 m.transition(
     "a commit lasts",
     forall(s, done >> phase(s).next.one_of(Phase.committed, Phase.released, Phase.evicted)),
-    rules=["CRA-3"],
+    rules=["CRA-1"],
     doc="What was committed stays so, across a crash too.",
 )
 m.transition(

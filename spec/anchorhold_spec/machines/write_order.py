@@ -312,6 +312,11 @@ m.auxiliary(
     "what is about to go is needed by nobody",
     forall(s, k, (marked(k) & (slot(k) == s)) >> (committed & (cold(s) | over(s)))),
 )
+m.auxiliary(
+    "what was never appended is nowhere",
+    forall(s, (phase(s) == Phase.absent) >> (~home(s).defined & ~born(s).defined & ~pointed(s) & ~cold(s))),
+)
+m.auxiliary("a committed summary has a pointer", forall(s, committed >> pointed(s)))
 
 m.sometimes(
     "a pointer leads to a key that another has taken",
@@ -345,10 +350,6 @@ lemmas = tuple(
             ),
         ),
         (
-            "what was never appended is nowhere",
-            forall(s, (phase(s) == Phase.absent) >> (~home(s).defined & ~born(s).defined & ~pointed(s) & ~cold(s))),
-        ),
-        (
             "what was appended has a home",
             forall(s, (phase(s) != Phase.absent) >> (home(s).defined & born(s).defined)),
         ),
@@ -359,7 +360,6 @@ lemmas = tuple(
             (order == "asynchronous") | (store == "separate") | forall(s, ~cold(s)),
         ),
         ("what is pointed to in a separate store is there", (store == "shared") | forall(s, pointed(s) >> cold(s))),
-        ("a committed summary has a pointer", forall(s, committed >> pointed(s))),
         ("what is about to go is committed", forall(s, k, (marked(k) & (slot(k) == s)) >> committed)),
         ("what is about to go is pointed to", forall(s, k, (marked(k) & (slot(k) == s)) >> pointed(s))),
         ("what is about to go is spared", forall(s, k, (marked(k) & (slot(k) == s)) >> (cold(s) | over(s)))),

@@ -6,25 +6,23 @@ refuted obligation has a `Counterexample`: two finite states and the step betwee
 
 from anchorhold_spec.prove.inductive import Inductive, inductive
 from anchorhold_spec.prove.model import Counterexample
-from anchorhold_spec.prove.necessity import GuardVerdict, guard_verdicts
+from anchorhold_spec.prove.necessity import GuardVerdict, Without, guard_verdicts
 from anchorhold_spec.prove.obligations import (
     INITIALLY,
     Obligation,
     Prover,
     Result,
-    needless_auxiliaries,
     prove_obligations,
 )
 from anchorhold_spec.prove.report import (
     Report,
     as_json,
     verify,
-    verify_guards,
     verify_proofs,
     verify_small_sizes,
-    verify_vacuity,
 )
 from anchorhold_spec.prove.vacuity import SMALL, vacuity_obligations
+from anchorhold_spec.prove.without import WithoutGuard, WithoutGuards, needless_auxiliaries
 
 __all__ = [
     "INITIALLY",
@@ -36,6 +34,9 @@ __all__ = [
     "Prover",
     "Report",
     "Result",
+    "Without",
+    "WithoutGuard",
+    "WithoutGuards",
     "as_json",
     "guard_verdicts",
     "inductive",
@@ -43,8 +44,6 @@ __all__ = [
     "prove_obligations",
     "vacuity_obligations",
     "verify",
-    "verify_guards",
     "verify_proofs",
     "verify_small_sizes",
-    "verify_vacuity",
 ]

@@ -131,7 +131,7 @@ class Encoding:
             axiom
             for symbol in self.machine.symbols
             if isinstance(symbol, Function)
-            for axiom in self._about_function(symbol)
+            for axiom in self.about_function(symbol, self.symbols[symbol.name])
         ]
         before = Before(self)
         return theory + [self.formula(axiom.formula, {}, before) for axiom in self.machine.axioms]
@@ -154,8 +154,8 @@ class Encoding:
             ]
         return []
 
-    def _about_function(self, function: Function) -> list[z3.BoolRef]:
-        declared = self.symbols[function.name]
+    def about_function(self, function: Function, declared: z3.FuncDeclRef) -> list[z3.BoolRef]:
+        """What being such a function says of a symbol: one value at most, and in its part."""
         arguments = [self.fresh(sort, "a") for sort in function.domain]
         x, y = self.fresh(function.result, "x"), self.fresh(function.result, "y")
         facts: list[z3.BoolRef] = []
@@ -325,6 +325,53 @@ class Before:
     def value(self, function: Function, arguments: Arguments) -> z3.ExprRef:
         """See `Reader`."""
         return self._encoding.symbols[function.name](*arguments)
+
+
+class Elsewhere:
+    """Any state whatever: symbols of its own, about which nothing is known but what their kind says."""
+
+    def __init__(self, encoding: Encoding) -> None:
+        self._encoding = encoding
+        self._own: dict[str, z3.FuncDeclRef] = {}
+        self._functions: dict[str, Function] = {}
+
+    def background(self) -> list[z3.BoolRef]:
+        """What the kind of the symbols that were read so far says of them."""
+        found: list[z3.BoolRef] = []
+        for name, function in self._functions.items():
+            found += self._encoding.about_function(function, self._own[name])
+        return found
+
+    def _symbol(self, symbol: Relation | Function) -> z3.FuncDeclRef:
+        given = self._encoding.symbols[symbol.name]
+        if symbol.rigid:
+            return given
+        if symbol.name not in self._own:
+            signature = [given.domain(i) for i in range(given.arity())]
+            self._own[symbol.name] = z3.Function(f"{symbol.name}'", *signature, given.range())
+            if isinstance(symbol, Function):
+                self._functions[symbol.name] = symbol
+        return self._own[symbol.name]
+
+    def holds(self, relation: Relation, arguments: Arguments) -> z3.BoolRef:
+        """See `Reader`."""
+        return self._symbol(relation)(*arguments)
+
+    def equals(self, function: Function, arguments: Arguments, value: z3.ExprRef) -> z3.BoolRef:
+        """See `Reader`."""
+        symbol = self._symbol(function)
+        return symbol(*arguments, value) if function.partial else symbol(*arguments) == value
+
+    def defined(self, function: Function, arguments: Arguments) -> z3.BoolRef:
+        """See `Reader`."""
+        if not function.partial:
+            return self._encoding.literal(True)
+        value = self._encoding.fresh(function.result, "v")
+        return z3.Exists([value], self.equals(function, arguments, value))
+
+    def value(self, function: Function, arguments: Arguments) -> z3.ExprRef:
+        """See `Reader`."""
+        return self._symbol(function)(*arguments)
 
 
 class Initial:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from anchorhold_spec.language import Invariant, Machine, Transition
+from anchorhold_spec.language import Action, Invariant, Machine, Transition
 from anchorhold_spec.prove.obligations import INITIALLY, Prover, Result
 
 
@@ -31,11 +32,34 @@ def inductive(machine: Machine, *, timeout: float, wanted: Collection[str] | Non
     `timeout` is in seconds for each question to Z3.
     """
     prover = Prover(machine, timeout=timeout)
+    return settle(prover, prover.machine.actions, wanted=wanted)
+
+
+Place = tuple[str, str]
+"""An action (or `INITIALLY`) and a property."""
+
+
+def settle(
+    prover: Prover,
+    actions: Collection[Action],
+    *,
+    wanted: Collection[str] | None = None,
+    known: Mapping[Place, frozenset[str]] = MappingProxyType({}),
+    barred: Collection[str] = (),
+) -> Inductive:
+    """As `inductive`, for the prover's machine with these actions in place of its own.
+
+    `known`: proofs that are there already, as the invariants that each uses. `barred`: invariants that may not be
+    used. The time that it takes is that of the questions whose answers are not known.
+    """
     claims: dict[str, Invariant | Transition] = {each.name: each for each in prover.machine.invariants}
     claims.update({each.name: each for each in prover.machine.transitions})
-    needed = list(claims if wanted is None else [name for name in claims if name in wanted])
+    needed = [name for name in claims if name not in barred and (wanted is None or name in wanted)]
     failed: dict[str, str] = {}
-    used: dict[tuple[str, str], frozenset[str]] = {}
+    used: dict[Place, frozenset[str]] = dict(known)
+
+    def out() -> set[str]:
+        return {*failed, *barred}
 
     def fails(name: str) -> str | None:
         claim = claims[name]
@@ -44,16 +68,16 @@ def inductive(machine: Machine, *, timeout: float, wanted: Collection[str] | Non
             if obligation.result is not Result.PROVED:
                 return f"{obligation.result} at first"
             used[INITIALLY, name] = frozenset()
-        for action in prover.machine.actions:
+        for action in actions:
             if isinstance(claim, Transition) and claim.on is not None and action.name not in claim.on:
                 continue
-            if (action.name, name) in used and not used[action.name, name] & failed.keys():
-                continue
-            obligation = prover.consecution(action, claim, without=failed, explain=False)
-            if obligation.result is not Result.PROVED:
-                return f"{obligation.result} under {action.name}"
-            used[action.name, name] = obligation.used
-            needed.extend(sorted(obligation.used - set(needed)))
+            place = (action.name, name)
+            if place not in used or used[place] & out():
+                obligation = prover.consecution(action, claim, without=out(), explain=False)
+                if obligation.result is not Result.PROVED:
+                    return f"{obligation.result} under {action.name}"
+                used[place] = obligation.used
+            needed.extend(sorted(used[place] - set(needed)))
         return None
 
     settled = False

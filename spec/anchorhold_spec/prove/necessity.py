@@ -3,19 +3,40 @@
 A counterexample to induction would not do: it may start from a state that is never reached. A guard that nothing
 needs says why it is there: `bound` or `realism`, with a reason. A guard that is tagged so and is needed after all is
 as much a mistake as one that claims to be needed and is not.
+
+That nothing breaks at small sizes does not show that nothing does. So the rules are proved again without each tagged
+guard (`without`). Where that is not achieved, larger sizes are searched, and what is published is how far.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from anchorhold_spec.explore import FastMutantExplorer, fast_survey
-from anchorhold_spec.language import Machine, Tag
+from anchorhold_spec.language import Machine, Tag, UnknownChoice
+from anchorhold_spec.prove.without import WithoutGuard
 from anchorhold_spec.run import GaveUp, GuardId, MutantExplorer, Surveyor, Violation
 
 MOST = 2_000_000
 """States with every guard in place: an instance that has more is none that every check can go through."""
+
+FARTHER = 300_000
+"""States of a mutant that are gone through at a size beyond the machine's own."""
+
+
+class Without(StrEnum):
+    """What is known of the rules where one guard is left out."""
+
+    VIOLATED = "violated"
+    """A run that breaks one was reached."""
+    PROVED = "proved"
+    """They hold, at every size."""
+    NOT_PROVED = "not proved"
+    """No violation was reached at the sizes that were searched; beyond, it is not known."""
+    NOT_KNOWN = "not known"
+    """Not even the machine's small instances could be searched."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +53,10 @@ class GuardVerdict:
     """A run to a broken rule without it; none where every state was seen and nothing broke."""
     problem: str | None = None
     """Why it is not known."""
+    proofs: WithoutGuard | None = None
+    """The proofs without it; none: they were not asked for."""
+    searched: tuple[Mapping[str, int], ...] = ()
+    """Sizes at which every state was seen without it, and nothing broke."""
 
     @property
     def necessary(self) -> bool:
@@ -39,8 +64,17 @@ class GuardVerdict:
         return self.violation is not None
 
     @property
+    def without(self) -> Without:
+        """What is known of the rules without it."""
+        if self.violation is not None:
+            return Without.VIOLATED
+        if self.proofs is not None and self.proofs.proved:
+            return Without.PROVED
+        return Without.NOT_KNOWN if self.problem else Without.NOT_PROVED
+
+    @property
     def justified(self) -> bool:
-        """The tag is right, and it is known that it is."""
+        """The tag is right as far as is known, and it is known how far."""
         return self.problem is None and self.necessary is (self.tag is Tag.SAFETY)
 
 
@@ -50,42 +84,111 @@ def guard_verdicts(
     explorer: MutantExplorer | None = None,
     surveyor: Surveyor | None = None,
     sound: bool = False,
+    tags: Collection[Tag] = tuple(Tag),
+    proofs: Iterable[WithoutGuard] = (),
 ) -> Iterator[GuardVerdict]:
-    """One for each guard of each action, tried at each of the machine's small instances until something breaks.
+    """One for each guard with one of these tags, in order of the actions.
 
-    `explorer` looks for what breaks without a guard, `surveyor` for what breaks anyway; none: the fast ones.
-    `sound`: it was seen already that nothing does.
+    Each is tried at each of the machine's small instances until something breaks; one without which everything is
+    proved need not be tried, and one without which not everything is proved is tried at larger sizes, too.
+
+    Args:
+        machine: Its switches are decided by their defaults.
+        explorer: Looks for what breaks without a guard; none: the fast one.
+        surveyor: Looks for what breaks anyway; none: the fast one.
+        sound: It is known already that nothing does.
+        tags: The guards that are asked about.
+        proofs: What was proved without guards, if Z3 was asked.
     """
     search = explorer or FastMutantExplorer()
     decided = machine.with_defaults()
-    broken = None if sound else _broken_anyway(decided, search, surveyor or fast_survey)
-    if broken:
-        for action in decided.actions:
-            for each in action.guards:
-                yield GuardVerdict(decided.name, action.name, each.name, each.tag, each.reason, None, broken)
-        return
-    open_guards = [GuardId(action.name, guard.name) for action in decided.actions for guard in action.guards]
-    violations: dict[GuardId, Violation] = {}
-    problems: dict[GuardId, str] = {}
+    tried = {each.guard: each for each in proofs}
+    asked = [(action.name, guard) for action in decided.actions for guard in action.guards if guard.tag in tags]
+    left = [guard for guard in (GuardId(a, g.name) for a, g in asked) if not (guard in tried and tried[guard].proved)]
+    broken = None if sound or not left else _broken_anyway(decided, search, surveyor or fast_survey)
+    found = _Search(search, decided, () if broken else left)
     for sizes in decided.small_instances:
-        left = [guard for guard in open_guards if guard not in violations]
+        found.go_through(sizes)
+    doubtful = [guard for guard in found.unbroken() if guard in tried]
+    for sizes in larger(decided) if doubtful else ():
+        found.go_farther(sizes, doubtful)
+    for action_name, each in asked:
+        this = GuardId(action_name, each.name)
+        violation = found.violations.get(this)
+        yield GuardVerdict(
+            decided.name,
+            action_name,
+            each.name,
+            each.tag,
+            each.reason,
+            violation,
+            None if violation or this not in left else broken or found.problems.get(this),
+            tried.get(this),
+            () if violation else tuple(found.searched.get(this, ())),
+        )
+
+
+def larger(machine: Machine) -> Iterator[Mapping[str, int]]:
+    """The sizes beyond the small instances: each with one sort a size larger, and what the machine calls large."""
+    small = [dict(sizes) for sizes in machine.small_instances]
+    grown = [{**sizes, plural: sizes[plural] + 1} for sizes in small for plural in sizes]
+    large = [dict(machine.instances[name]) for name in machine.instances if name in machine.large]
+    seen: list[dict[str, int]] = []
+    for sizes in (*grown, *large):
+        if sizes not in small and sizes not in seen:
+            seen.append(sizes)
+            yield sizes
+
+
+class _Search:
+    """What breaks without each of some guards, at one size after another."""
+
+    def __init__(self, explorer: MutantExplorer, machine: Machine, guards: Collection[GuardId]) -> None:
+        self._explorer = explorer
+        self._machine = machine
+        self._guards = tuple(guards)
+        self.violations: dict[GuardId, Violation] = {}
+        self.problems: dict[GuardId, str] = {}
+        self.searched: dict[GuardId, list[Mapping[str, int]]] = {}
+
+    def unbroken(self) -> list[GuardId]:
+        """Those without which nothing was seen to break."""
+        return [guard for guard in self._guards if guard not in self.violations]
+
+    def go_through(self, sizes: Mapping[str, int]) -> None:
+        """All states of all mutants; one for which that is too much has a problem."""
+        left = self.unbroken()
+        if not left:
+            return
         try:
-            found = search(decided, dropped=left, sizes=sizes)
+            self._note(sizes, self._explorer(self._machine, dropped=left, sizes=sizes))
         except GaveUp:
             # One of them is too large: each is tried alone, so that the others keep their answers.
-            found = {}
             for guard in left:
                 try:
-                    found = {**found, **search(decided, dropped=[guard], sizes=sizes)}
+                    self._note(sizes, self._explorer(self._machine, dropped=[guard], sizes=sizes))
                 except GaveUp as problem:
-                    problems[guard] = str(problem)
-        violations.update({guard: violation for guard, violation in found.items() if violation})
-    for action in decided.actions:
-        for each in action.guards:
-            this = GuardId(action.name, each.name)
-            violation = violations.get(this)
-            unknown = None if violation else problems.get(this)
-            yield GuardVerdict(decided.name, action.name, each.name, each.tag, each.reason, violation, unknown)
+                    self.problems[guard] = str(problem)
+
+    def go_farther(self, sizes: Mapping[str, int], guards: Iterable[GuardId]) -> None:
+        """As far as `FARTHER`: what is too large for that is left, and is not among what was searched."""
+        limited = (
+            FastMutantExplorer(limit=FARTHER) if isinstance(self._explorer, FastMutantExplorer) else self._explorer
+        )
+        for guard in guards:
+            if guard not in self.violations:
+                try:
+                    self._note(sizes, limited(self._machine, dropped=[guard], sizes=sizes))
+                except (GaveUp, UnknownChoice):
+                    # Too large, or the axioms allow no data of this size.
+                    continue
+
+    def _note(self, sizes: Mapping[str, int], found: Mapping[GuardId, Violation | None]) -> None:
+        for guard, violation in found.items():
+            if violation:
+                self.violations[guard] = violation
+            else:
+                self.searched.setdefault(guard, []).append(sizes)
 
 
 def _broken_anyway(machine: Machine, explorer: MutantExplorer, survey: Surveyor) -> str | None:

@@ -1,7 +1,8 @@
 """That nothing holds for want of anything that could break it: found by exploration at small sizes.
 
-Every action happens; every `sometimes` is reached; the premise of every rule is met; what is pending can end; and
-the exploration itself breaks no rule, which is the proofs' cross-check.
+Every action happens; every `sometimes` is reached; the premise of every rule is met, in a state or, for what is said
+of steps, in a step of the actions that it is said of; what is pending can end; and the exploration itself breaks no
+rule, which is the proofs' cross-check.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from anchorhold_spec.explore import fast_survey
-from anchorhold_spec.language import Exists, ForAll, Formula, Implies, Machine, Sometimes, Var
-from anchorhold_spec.language.walk import conjuncts
+from anchorhold_spec.language import Machine, Not, Sometimes, Transition
 from anchorhold_spec.prove.obligations import Obligation, Result
+from anchorhold_spec.prove.premises import premises as premises_of
 from anchorhold_spec.run import Survey, Surveyor
 
 UNBROKEN = "no rule is broken"
@@ -32,15 +33,23 @@ def vacuity_obligations(
     """
     decided = machine.with_defaults()
     premises = tuple(
-        Sometimes(f"premise of {each.name}{f' ({i})' if i else ''}", premise, "")
+        Sometimes(_premise_of(each.name, i), premise, "")
         for each in decided.public
-        for i, premise in enumerate(_premises(each.formula))
+        for i, premise in enumerate(premises_of(each.formula))
+    )
+    looked_for = tuple(
+        Transition(_premise_of(each.name, i), Not(premise), (), "", each.on)
+        for each in decided.transitions
+        for i, premise in enumerate(premises_of(each.formula))
     )
     triggers = tuple(Sometimes(_trigger(each.name), each.trigger, "") for each in decided.progress)
     studied = replace(decided, sometimes=(*decided.sometimes, *premises, *triggers))
     started = time.perf_counter()
     search = surveyor or fast_survey
-    surveys = [(dict(sizes), search(studied, sizes=sizes, limit=limit)) for sizes in decided.small_instances]
+    surveys = [
+        (dict(sizes), search(studied, sizes=sizes, limit=limit, steps=looked_for))
+        for sizes in decided.small_instances
+    ]
     seconds = time.perf_counter() - started
 
     fired = {name for _, survey in surveys for name in survey.fired}
@@ -66,9 +75,11 @@ def vacuity_obligations(
     yield row(SMALL, "no deadlock", holds=deadlock is None and complete, known=bool(deadlock), reason=deadlock or cut)
     for action in decided.actions:
         yield row(action.name, "possible", holds=action.name in fired, known=complete, reason=never)
-    for each in (*decided.sometimes, *premises):
-        name = each.name if each in premises else f"sometimes: {each.name}"
-        yield row(SMALL, name, holds=each.name in met, known=complete, reason=never)
+    for each in decided.sometimes:
+        yield row(SMALL, f"sometimes: {each.name}", holds=each.name in met, known=complete, reason=never)
+    for name in (*(each.name for each in premises), *(each.name for each in looked_for)):
+        reason = f"{never}: the property holds for want of a case"
+        yield row(SMALL, name, holds=name in met, known=complete, reason=reason)
     for progress in decided.progress:
         stuck = _stuck(progress.name, surveys)
         pending = _trigger(progress.name) in met
@@ -82,6 +93,10 @@ def vacuity_obligations(
         )
 
 
+def _premise_of(name: str, i: int) -> str:
+    return f"premise of {name}{f' ({i})' if i else ''}"
+
+
 def _trigger(progress: str) -> str:
     return f"trigger of {progress}"
 
@@ -91,15 +106,3 @@ def _stuck(progress: str, surveys: list[tuple[dict[str, int], Survey]]) -> str |
         if trace := survey.stuck.get(progress):
             return f"after {len(trace.steps)} steps it cannot end any more, at {sizes}"
     return None
-
-
-def _premises(formula: Formula) -> Iterator[Formula]:
-    """For each part of the form ∀x. premise ⇒ conclusion: ∃x. premise. Other parts have none that could be empty."""
-    for part in conjuncts(formula):
-        body = part
-        bound: list[Var] = []
-        while isinstance(body, ForAll):
-            bound.extend(body.variables)
-            body = body.body
-        if isinstance(body, Implies):
-            yield Exists(tuple(bound), body.left) if bound else body.left

@@ -7,6 +7,7 @@ generated parts of spec/README.md, from the claims of the sources (`claims.toml`
 
 from anchorhold_spec.publish.claims import Claim, Claims, Departure, claims
 from anchorhold_spec.publish.coverage import Checked, Stated, stated
+from anchorhold_spec.publish.guards import guards_table
 from anchorhold_spec.publish.markdown import export_markdown, machine_page
 from anchorhold_spec.publish.matrix import fill, sections
 from anchorhold_spec.publish.murphi import export_murphi
@@ -24,6 +25,7 @@ __all__ = [
     "export_murphi",
     "export_tla",
     "fill",
+    "guards_table",
     "machine_page",
     "sections",
     "stated",

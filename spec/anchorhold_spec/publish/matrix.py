@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from anchorhold_spec.catalogue import RULES, Rule
 from anchorhold_spec.language import Machine
+from anchorhold_spec.machines.projections import SIGHT
 from anchorhold_spec.publish.claims import Claims, claims
 from anchorhold_spec.publish.coverage import Checked, Stated, stated
 
@@ -24,7 +25,7 @@ def claims_table(found: Claims, properties: Mapping[str, Sequence[Stated]], chec
         rules = list(claim.rules)
         beside = [*claim.departures, *([claim.note] if claim.note else [])]
         rows.append(
-            _row(
+            row(
                 f'<a id="{claim.id.lower()}"></a>{claim.id}',
                 claim.says,
                 ", ".join(f"[{rule}](#{rule.lower()})" for rule in rules) or "–",
@@ -55,8 +56,28 @@ def rules_table(
             where = "none: " + (rule.not_modelled_because or "")
         checker = checked.checkers.get(rule.id, "**none yet**")
         wrong = ", ".join(_spaced(name) for name in checked.wrong.get(rule.id, ())) or "–"
+        rows.append(row(f'<a id="{rule.id.lower()}"></a>{rule.id}', rule.title, where, _shown(found), checker, wrong))
+    return "\n".join(rows)
+
+
+def sight_table(machines: Iterable[Machine]) -> str:
+    """A row a machine: which of its actions an event shows, which are implied by one, which nothing outside shows."""
+    rows = [
+        "| machine | shown by an event | taken to have come before | no event shows |",
+        "|---|---|---|---|",
+    ]
+    for machine in machines:
+        sight = SIGHT.get(machine.name)
+        if sight is None:
+            continue
+        shown = [each.name for each in machine.actions if each.name not in {*sight.implied, *sight.unseen}]
         rows.append(
-            _row(f'<a id="{rule.id.lower()}"></a>{rule.id}', rule.title, where, _shown(found), checker, wrong)
+            row(
+                machine.name,
+                ", ".join(shown),
+                "<br>".join(f"{action}: {seen}" for action, seen in sight.implied.items()) or "–",
+                "<br>".join(f"{action}: {why}" for action, why in sight.unseen.items()) or "–",
+            )
         )
     return "\n".join(rows)
 
@@ -76,8 +97,10 @@ def departures_text(found: Claims) -> str:
 
 def sections(machines: Iterable[Machine], checked: Checked) -> dict[str, str]:
     """The generated parts of spec/README.md, by the name in their markers."""
+    machines = tuple(machines)
     found, properties = claims(), stated(machines)
     return {
+        "sight": sight_table(machines),
         "claims": claims_table(found, properties, checked),
         "rules": rules_table(properties, checked),
         "departures": departures_text(found),
@@ -99,7 +122,8 @@ def fill(text: str, parts: Mapping[str, str]) -> str:
     return text
 
 
-def _row(*cells: str) -> str:
+def row(*cells: str) -> str:
+    """A line of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from anchorhold_spec.language import Machine
+from anchorhold_spec.language import Machine, Transition
 from anchorhold_spec.run.explore import GaveUp, Trace, Violation, explore
 from anchorhold_spec.run.progress import stuck
 
@@ -25,7 +25,7 @@ class Survey:
     fired: frozenset[str]
     """Actions that happened."""
     met: Collection[str]
-    """`sometimes` properties that were reached."""
+    """`sometimes` properties that were reached, and what was looked for in steps and found."""
     stuck: Mapping[str, Trace]
     """For each progress property that fails, a run to where what is pending cannot end (known if `complete`)."""
 
@@ -33,13 +33,31 @@ class Survey:
 class Surveyor(Protocol):
     """Goes through all states of one instance. The seam where a faster search takes the plain one's place."""
 
-    def __call__(self, machine: Machine, *, sizes: Mapping[str, int] | None, limit: int) -> Survey:
-        """`limit`: most states; past it the survey is not complete."""
+    def __call__(
+        self,
+        machine: Machine,
+        *,
+        sizes: Mapping[str, int] | None,
+        limit: int,
+        steps: Sequence[Transition] = (),
+    ) -> Survey:
+        """`limit`: most states; past it the survey is not complete.
+
+        `steps`: what is looked for in steps, each by the two-state property that such a step breaks.
+        """
         ...
 
 
-def plain_survey(machine: Machine, *, sizes: Mapping[str, int] | None, limit: int) -> Survey:
+def plain_survey(
+    machine: Machine, *, sizes: Mapping[str, int] | None, limit: int, steps: Sequence[Transition] = ()
+) -> Survey:
     """By the interpreter."""
+    bare = replace(machine, invariants=(), sometimes=(), progress=())
+    seen = [
+        each.name
+        for each in steps
+        if explore(replace(bare, transitions=(each,)), sizes=sizes, limit=limit).violation is not None
+    ]
     found = explore(machine, sizes=sizes, limit=limit)
     complete = found.complete
     runs: dict[str, Trace] = {}
@@ -52,4 +70,4 @@ def plain_survey(machine: Machine, *, sizes: Mapping[str, int] | None, limit: in
         if trace:
             runs[progress.name] = trace
     fired = frozenset(name for name, times in found.fired.items() if times)
-    return Survey(found.states, complete, found.violation, found.deadlock, fired, tuple(found.witnesses), runs)
+    return Survey(found.states, complete, found.violation, found.deadlock, fired, (*found.witnesses, *seen), runs)

@@ -1,0 +1,81 @@
+"""What has to be so before a property says anything: the premise whose absence would let it hold for want of a case.
+
+∀x (p ⇒ q) says nothing while no x has p; written as ¬p ∨ q it is the same property. ¬(p ∧ q) says nothing while
+neither p nor q is ever met, and p ⇔ q while neither is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from anchorhold_spec.language import And, Exists, ForAll, Formula, Iff, Implies, Not, Or
+from anchorhold_spec.language.walk import conjuncts
+
+
+def premises(formula: Formula) -> Iterator[Formula]:
+    """For each conjunct that has one, a closed formula that holds where its premise is met.
+
+    For a two-state property it speaks of a step, as the property does.
+    """
+    for part in parts(formula):
+        found = _premise(part)
+        if found is not None:
+            yield found
+
+
+def parts(formula: Formula) -> Iterator[Formula]:
+    """The conjuncts, also those under universal quantifiers and negations."""
+    match formula:
+        case And():
+            for part in conjuncts(formula):
+                yield from parts(part)
+        case ForAll(variables=variables, body=body):
+            yield from (ForAll(variables, part) for part in parts(body))
+        case Not(body=Not(body=body)):
+            yield from parts(body)
+        case Not(body=Or(parts=disjuncts)):
+            for part in disjuncts:
+                yield from parts(Not(part))
+        case Not(body=Implies(left=left, right=right)):
+            yield from parts(left)
+            yield from parts(Not(right))
+        case Not(body=Exists(variables=variables, body=body)):
+            yield from (ForAll(variables, part) for part in parts(Not(body)))
+        case _:
+            yield formula
+
+
+def _premise(formula: Formula) -> Formula | None:
+    match formula:
+        case ForAll(variables=variables, body=body):
+            inner = _premise(body)
+            return None if inner is None else Exists(variables, inner)
+        case Implies(left=left, right=right):
+            # (p ⇒ (q ⇒ r)) needs p and q. What several parts of a conclusion need is not needed of all at once.
+            inner = _premise(right)
+            return left if inner is None else _all([left, inner])
+        case Or(parts=disjuncts):
+            denied = [part.body for part in disjuncts if isinstance(part, Not)]
+            return _all(denied) if 0 < len(denied) < len(disjuncts) else _all_but_one(denied)
+        case Not(body=And() as body):
+            return _all_but_one(conjuncts(body))
+        case Not(body=Exists(variables=variables, body=body)):
+            return _premise(ForAll(variables, Not(body)))
+        case Not(body=Not(body=body)):
+            return _premise(body)
+        case Iff(left=left, right=right):
+            return Or((left, right))
+        case _:
+            return None
+
+
+def _all(formulas: Sequence[Formula]) -> Formula:
+    flat = [part for each in formulas for part in conjuncts(each)]
+    return flat[0] if len(flat) == 1 else And(tuple(flat))
+
+
+def _all_but_one(formulas: Sequence[Formula]) -> Formula | None:
+    if len(formulas) < 2:
+        return None
+    cases = [_all([each for each in formulas if each is not left_out]) for left_out in formulas]
+    return Or(tuple(cases))
