@@ -75,6 +75,18 @@ COMMANDS = (
         help="Replay real transcripts through the reference: what is lost, and what it costs.",
     ),
     _Command(
+        name="smoke",
+        module="anchorhold.cli.smoke",
+        attribute="smoke",
+        help="Try an adapter itself: does it speak the wire protocol, whatever its compactor does?",
+    ),
+    _Command(
+        name="model-server",
+        module="anchorhold.cli.model_server",
+        attribute="model_server",
+        help="Serve a model whose every answer is scripted, for agents whose base URL can be set.",
+    ),
+    _Command(
         name="adequacy",
         module="anchorhold.cli.adequacy",
         attribute="adequacy",
