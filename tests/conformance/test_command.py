@@ -294,7 +294,7 @@ def test_an_interrupt_is_one_line_and_status_130(command, monkeypatch: pytest.Mo
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("anchorhold.cli.check.run_check", interrupted)
+    monkeypatch.setattr("anchorhold.cli.checking.run_check", interrupted)
     ended = command("check", f"{TOYS}:Archive")
 
     assert ended.status == 130
