@@ -17,6 +17,8 @@ MOST_WATCHED = 4 << 20
 """Characters after a compaction in which needs are looked for."""
 COPIED = 80
 """Characters that nobody repeats from memory: whoever does has the text in sight."""
+AGENTS = frozenset({Role.CALL, Role.ASSISTANT, Role.THINKING})
+"""What the agent writes: a copy tells that it had the text in sight, wherever it stands."""
 SHOWN_SUMMARY = 6_000
 """Characters of a summary that reports show."""
 COMPLETE = 0.2
@@ -61,7 +63,7 @@ class Watch:
             return
         self.finding.watched += 1
         for piece in turn.pieces:
-            if piece.role is Role.CALL and not piece.addresses:
+            if piece.role in AGENTS and not piece.addresses:
                 self._copies(piece)
             if piece.role is Role.ASSISTANT or (piece.role is Role.CALL and not piece.product):
                 self._needs(turn, piece)
