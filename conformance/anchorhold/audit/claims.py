@@ -74,9 +74,9 @@ def _elided(text: str, mention: Mention) -> bool:
     return before in _OPEN or after.startswith(("<", "{", "…", "...", "*"))
 
 
-def place(record: int, field: str, text: str, start: int, end: int) -> Place:
+def place(record: int, field: str, text: str, start: int, end: int, *, around: int = 100) -> Place:
     """A place, with its surroundings."""
-    low, high = max(0, start - 100), min(len(text), end + 100)
+    low, high = max(0, start - around), min(len(text), end + around)
     excerpt = ("…" if low else "") + text[low:high].strip() + ("…" if high < len(text) else "")
     return Place(record=record, field=field, start=start, end=end, excerpt=excerpt)
 

@@ -5,7 +5,9 @@ the working directory, a path whose directory and base name are both in sight.
 """
 
 import re
+from collections.abc import Iterator
 
+from anchorhold.audit.facts import NUMBERED
 from anchorhold_reference.extract import stands_in
 
 _SEPARATORS = str.maketrans("", "", "_- ")
@@ -34,6 +36,13 @@ class View:
     def directories(self) -> tuple[str, ...]:
         """The working directories, each with a slash at its end."""
         return tuple(here.rstrip("/") + "/" for here in self._context if here.startswith("/"))
+
+    def lines(self) -> Iterator[str]:
+        """Its lines, each as it stands and without the number that a tool put before it."""
+        for text in self._texts:
+            for line in map(str.strip, text.split("\n")):
+                yield line
+                yield NUMBERED.sub("", line, count=1)
 
     def add(self, text: str) -> None:
         """Something more is in sight."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from anchorhold.audit.model import Compaction, Damage, Event, Piece, Role, Turn
-from anchorhold.audit.readers.common import block_texts, call_pieces, words
+from anchorhold.audit.readers.common import block_texts, call_pieces, texts, words
 from anchorhold.audit.readers.source import open_bytes, records
 
 SILENT = frozenset({"summary", "progress", "file-history-snapshot", "queue-operation", "pr-link", "attachment",
@@ -144,7 +144,14 @@ def _turn(
                 results = True
                 call = str(block.get("tool_use_id"))
                 pieces += [
-                    Piece(role=Role.RESULT, text=text, field=field, tool=tools.get(call), call=call)
+                    Piece(
+                        role=Role.RESULT,
+                        text=text,
+                        field=field,
+                        tool=tools.get(call),
+                        call=call,
+                        failed=block.get("is_error") is True,
+                    )
                     for field, text in block_texts(block.get("content"), f"{at}/content")
                 ]
     else:
@@ -156,4 +163,8 @@ def _turn(
         and any(not _INJECTED.match(piece.text) for piece in pieces)
     )
     context = tuple(str(record[key]) for key in ("cwd", "gitBranch") if record.get(key))
-    return Turn(session=session, record=number, pieces=tuple(pieces), time=time, human=human, context=context)
+    structured = record.get("toolUseResult")
+    return Turn(
+        session=session, record=number, pieces=tuple(pieces), time=time, human=human, context=context,
+        recorded=tuple(text for _, text in texts(structured)) if isinstance(structured, (dict, list)) else (),
+    )  # fmt: skip
