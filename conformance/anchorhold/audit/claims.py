@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
 
 from anchorhold.audit.facts import readable, spoken
+from anchorhold.audit.figures import about, day_of, figure_at, spellings
 from anchorhold.audit.finding import Example, Place
 from anchorhold.audit.general import code_name, known, placeholder, prose
 from anchorhold.audit.model import Compaction, Turn
@@ -26,6 +28,13 @@ _SENTENCE = re.compile(r"[^\n.!?]+[.!?]*")
 _OPEN = ("<", "{", "~", "≈")
 """What stands before placeholders and estimates."""
 _UNIT = re.compile(r"[A-Za-z%°$€£×]")
+_SHARE = re.compile(
+    r"(?<![\w.,/#-])(\d{2,6})(?: of | out of |/(?=\d+ (?:tests?|checks?|specs?|cases?|pass)))"
+    r"(\d{2,6})(?![\w/-]|[.,]\d)"
+)
+_LEFT_OUT = re.compile(r"…|\.{3}|\[|\]")
+FEWEST_QUOTED = 4
+"""Words of a quotation that is checked: fewer are a name or a manner of speaking."""
 FEWEST_WORDS = 4
 """Content words that a sentence needs to be recognised in another."""
 
@@ -49,23 +58,53 @@ def telling(number: str) -> bool:
     return digits >= 3 or (digits >= 2 and _UNIT.search(number) is not None)
 
 
-def unsupported(compaction: Compaction, said: View) -> Iterator[Example]:
-    """What the summary says and nothing before it does."""
+def unsupported(compaction: Compaction, said: View, *, times: Iterable[str] = ()) -> Iterator[Example]:
+    """What the summary says and nothing before it does. `times` are those of the replaced turns."""
     text = compaction.summary
     if not readable(text):
         return
     seen: set[str] = set()
+    stamps = tuple(times)
+    shares = list(_SHARE.finditer(text))
     for mention in mentions(text):
-        if mention.literal in seen or not verifiable(mention) or _elided(text, mention):
+        if mention.literal in seen or _elided(text, mention):
             continue
         seen.add(mention.literal)
-        if not said.supports(mention.literal, mention.kind):
+        if _unsupported(mention, compaction, said, stamps):
             yield Example(
                 what="unsupported",
                 kind=mention.kind,
                 literal=mention.literal,
                 summary=place(compaction.summary_record, compaction.field, text, mention.start, mention.end),
             )
+            shares = [share for share in shares if not share.start() <= mention.start < share.end()]
+    for share in shares:
+        # "43 of 43": neither number tells by itself, both together do.
+        ends = [figure_at(text, share.start(group)) for group in (1, 2)]
+        if share.group() not in seen and not all(end is None or said.amounts(end) for end in ends):
+            seen.add(share.group())
+            yield Example(
+                what="unsupported",
+                kind="number",
+                literal=share.group(),
+                summary=place(compaction.summary_record, compaction.field, text, *share.span()),
+            )
+
+
+def _unsupported(mention: Mention, compaction: Compaction, said: View, stamps: Sequence[str]) -> bool:
+    """Whether a mention of the summary can be checked, and nothing says it."""
+    if mention.kind == "timestamp":
+        day = day_of(mention.literal)
+        return day is not None and not about(day, stamps) and not said.mentions(spellings(day))
+    if mention.kind == "quotation":
+        parts = [part for part in _LEFT_OUT.split(mention.literal) if len(part.split()) >= FEWEST_QUOTED]
+        return not all(said.quotes(part) for part in parts)
+    if not verifiable(mention):
+        return False
+    if mention.kind == "path" and PurePath(mention.literal).stem == compaction.session.partition("/")[0]:
+        return False  # its own transcript: the harness tells where that is
+    figure = figure_at(compaction.summary, mention.start) if mention.kind == "number" else None
+    return not said.supports(mention.literal, mention.kind, figure)
 
 
 def _elided(text: str, mention: Mention) -> bool:

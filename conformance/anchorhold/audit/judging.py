@@ -169,7 +169,7 @@ class SessionAudit:
         reach = Reach(compaction, self._files, context)
         fates = self._fates(finding, compaction, table, reach)
         if not finding.incomplete:
-            for example in claims.unsupported(compaction, said):
+            for example in claims.unsupported(compaction, said, times=(t.time for t in turns if t.time)):
                 finding.unsupported += 1
                 finding.examples.append(example)
         for example in claims.flipped(compaction, replaced):
