@@ -5,7 +5,7 @@ again. A sentence never spans lines, so nothing is lost by that.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from anchorhold.audit.model import Piece, Role, Turn
@@ -172,10 +172,3 @@ class Table:
         fact.loose = fact.loose or loose
         if read is not None:
             fact.files[read[0]] = read[1]
-
-
-def spoken(pieces: Iterable[Piece]) -> Iterator[Mention]:
-    """The mentions of prose: what people and the agent say to each other, not what tools print."""
-    for piece in pieces:
-        if piece.role in {Role.USER, Role.ASSISTANT} and len(piece.text) <= LONGEST and readable(piece.text):
-            yield from mentions(piece.text)

@@ -36,7 +36,7 @@ class View:
         self._texts: list[str] = list(context)
         self._folded: list[str] = [_fold(text) for text in context]
         self._figures: Figures | None = None
-        self._runs: str | None = None
+        self._said: set[str] | None = None
         self.size = 0
 
     @property
@@ -56,7 +56,7 @@ class View:
         if text:
             self._texts.append(text)
             self._folded.append("")
-            self._figures = self._runs = None
+            self._figures = self._said = None
             self.size += len(text)
 
     def has(self, literal: str) -> bool:
@@ -175,15 +175,11 @@ class View:
         patterns = [(given, re.compile(rf"(?<!\w){re.escape(given)}(?!\d)")) for given in spellings]
         return any(given in text and pattern.search(text) for given, pattern in patterns for text in self._texts)
 
-    def quotes(self, words: str) -> bool:
-        """Whether a run of words is said, whatever marks and white space stand between them."""
-        if self._runs is None:
-            self._runs = " ".join(_words(text) for text in self._texts)
-        return f" {_words(words).strip()} " in self._runs
-
-
-def _words(text: str) -> str:
-    return " " + " ".join(_RUN.findall(text.replace("\\n", " ").lower())) + " "
+    def knows(self, word: str) -> bool:
+        """Whether a word stands in sight, in whatever case."""
+        if self._said is None:
+            self._said = {word for text in self._texts for word in _RUN.findall(text.lower())}
+        return word in self._said
 
 
 def _fold(text: str) -> str:

@@ -325,6 +325,15 @@ def test_standing_rules_and_the_latest_request_that_are_not_verbatim_are_named(t
     assert finding.protected_lost == 2
 
 
+def test_a_rule_does_not_end_inside_a_name(tmp_path: Path) -> None:
+    made = Claude()
+    made.user("Never touch the file billing.py. Thanks! Use v1.2 e.g. for tests.")
+    made.compacts("Nothing.")
+    rules = {e.literal for e in audit(made, tmp_path).examples if e.kind == "standing rule"}
+
+    assert rules == {"Never touch the file billing.py."}
+
+
 def test_what_the_summary_before_carried_and_this_one_does_not_has_drifted(tmp_path: Path) -> None:
     made = Claude()
     made.user("Go.")

@@ -58,6 +58,7 @@ def unsupported(finding: Finding) -> set[str]:
         ("nothing", "Worked on 2026-03-01."),  # the day of the turns themselves
         ("ERROR: permission denied\n  for relation `orders`", 'It said "permission denied for relation orders".'),
         ("permission denied for relation orders", 'It said "permission denied for ... relation".'),
+        ("could we pls hav a linting rule for thsi?", 'Asked: "Could we please have a linting rule for this?"'),
         ("43 passed, 43 collected", "43 of 43 pass."),
     ],
 )
