@@ -64,10 +64,11 @@ def _unsupported(totals: dict[str, int]) -> str:
 def render_replay(done: Replay, console: Console) -> None:
     """Print what another compactor would have kept."""
     kept = (
-        f"\nReplayed through {done.compactor}, with the recorded summaries as its model's replies: of "
-        f"{done.needed:,} facts that were needed {done.needed_kept:,} would have stayed in the window or been found "
-        f"by its search. The recorded summaries do not carry {done.not_carried:,} paths and identifiers; {done.asked:,} "
-        f"of them were asked for (at most {done.asked_at_most} of a compaction), {done.asked_kept:,} were there."
+        f"\nReplayed through {done.compactor}, with the recorded summaries as its model's replies: "
+        f"of {done.needed:,} facts that were needed {done.needed_kept:,} would have stayed in the window "
+        f"or been found by its search. The recorded summaries do not carry {done.not_carried:,} paths and "
+        f"identifiers; {done.asked:,} of them were asked for (at most {done.asked_at_most} of a compaction), "
+        f"{done.asked_kept:,} were there."
     )
     lines = (
         kept,
