@@ -310,6 +310,8 @@ class Checked:
     result: Result
     histories: Mapping[str, History]
     """The history of each failure, by its path."""
+    description: Description
+    """What the compactor says of itself."""
 
 
 def check(
@@ -371,7 +373,7 @@ def check(
         irreversible=run.description.irreversible,
         stderr=loaded.stderr,
     )
-    return Checked(result=document, histories=kept)
+    return Checked(result=document, histories=kept, description=run.description)
 
 
 def mechanisms_of(description: Description, *, summarised: bool) -> frozenset[Mechanism]:

@@ -16,6 +16,7 @@ import shlex
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -151,23 +152,50 @@ def load(target: str, *, limits: Limits | None = None, reuse: bool = True) -> Lo
         loaded: Loaded = _LoadedClass(target, _class(where), seconds=(limits or Limits()).call)
         loaded.location, loaded.anywhere = _anywhere(target)
         return loaded
-    entry = _named(target)
-    # The name is one that ships and is not the reference: it is a program.
-    assert entry.program is not None
+    launch = launch_of(target)
     program = _LoadedProgram(
         target,
-        _uv_command(entry.program),
+        launch.command,
         limits=limits or Limits(start=_ENVIRONMENT_START),
         reuse=reuse,
-        environment=_clean_environment(),
+        environment=launch.environment,
     )
     program.anywhere = True
     return program
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """How an adapter program is started."""
+
+    command: Sequence[str]
+    environment: Mapping[str, str] | None = None
+    start: float | None = None
+    """Seconds that its start may take, where that is more than usual."""
+
+
+def launch_of(target: str) -> Launch:
+    """How the program behind a target is started. Raises AdapterError for a class, which is no program."""
+    if target.startswith("cmd:"):
+        return Launch(command=_command(target))
+    entry = _named(target) if ":" not in target else None
+    if entry is None or entry.program is None:
+        raise AdapterError(
+            f"{target!r} is a class of this process, and no program that speaks the wire protocol",
+            code=Fault.NOT_FOUND,
+            hint="give 'cmd:PROGRAM ARGS', or the name of a shipped adapter that is a program",
+        )
+    return Launch(command=_uv_command(entry.program), environment=_clean_environment(), start=_ENVIRONMENT_START)
+
+
 def load_class(kind: Callable[[], Any], *, name: str, limits: Limits | None = None) -> Loaded:
-    """A class that is at hand already, or whatever makes a compactor when it is called."""
-    return _LoadedClass(name, kind, seconds=(limits or Limits()).call)
+    """A class that is at hand already, or whatever makes a compactor when it is called.
+
+    `name`: who it is; where `load` finds it by that name too, its histories can be played again.
+    """
+    loaded = _LoadedClass(name, kind, seconds=(limits or Limits()).call)
+    loaded.location, loaded.anywhere = _anywhere(name)
+    return loaded
 
 
 def _anywhere(target: str) -> tuple[str, bool]:

@@ -12,7 +12,10 @@ leads to a turn after a commit, it is taken to have been durable at the commit.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import takewhile
 
+from anchorhold.checkers.erasure import Place, handed_out, own_to, says_any
+from anchorhold.checkers.evidence import omissions_named
 from anchorhold.checkers.holding import HELD, Hold, Waits, asks_for, hold, same_literal, through_pointers
 from anchorhold.checkers.observe import read
 from anchorhold.checkers.provenance import shown_to
@@ -24,9 +27,22 @@ from anchorhold_spec.machines.alphabet import Occurrence
 from anchorhold_spec.run.oracle import Ruling, judge_all
 from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, Item
 
-MACHINES = ("anchoring", "concurrency", "generations")
-MACHINES_OF_POINTERS = ("pointer-before-commit",)
+MACHINES = ("anchoring", "concurrency", "generations", "progress", "reconstitution")
+MACHINES_OF_POINTERS = (
+    "anchored-release",
+    "asynchronous-copy",
+    "evidence",
+    "index",
+    "pointer-before-commit",
+    "release-race",
+    "write-order",
+)
 """Only where there are pointers: they restrain what does not exist otherwise."""
+MACHINE_OF_ERASURE = "erasure"
+"""Has events of its own: it goes on after a `forget`, where the others end, and needs only what comes to light."""
+UNTIL_THEN = ("anchored-release",)
+"""Machines to which an original that may have been let go is no anchor any more. Whether it was is seen only later,
+so that they say nothing from the first request to let one go."""
 UNSPOKEN = (
     *("clear", "rewind", "fork", "forget", "override", "clock", "hold_copies", "settle", "corrupt", "fail_store"),
     *("lose_power", "begin", "advance"),
@@ -39,8 +55,15 @@ ELSE = "something else"
 def rule_on(history: History) -> tuple[Ruling, ...]:
     """What the machines say of each session of a history, one ruling for each machine and session."""
     reading = read(history)
-    machines = MACHINES + (MACHINES_OF_POINTERS if reading.offers("pointers", "get") else ())
-    return tuple(ruling for lane in occurrences(reading) for ruling in judge_all(lane, machines=machines))
+    machines = [*MACHINES, *(MACHINES_OF_POINTERS if reading.offers("pointers", "get") else ())]
+    rulings: list[Ruling] = []
+    for lane in occurrences(reading):
+        known = list(takewhile(lambda seen: seen.event != "expire", lane))
+        for machine in machines:
+            rulings += judge_all(known if machine in UNTIL_THEN else lane, machines=[machine])
+    for lane in erasures(reading):
+        rulings += judge_all(lane, machines=[MACHINE_OF_ERASURE])
+    return tuple(rulings)
 
 
 def occurrences(reading: Reading) -> tuple[tuple[Occurrence, ...], ...]:
@@ -48,6 +71,40 @@ def occurrences(reading: Reading) -> tuple[tuple[Occurrence, ...], ...]:
     # What a branch has from its parent was done in another lane, which the machines do not see.
     lanes = (lane for lane in reading.lanes if not any(stretch.after.session in reading.forks for stretch in lane))
     return tuple(tuple(_Session(reading).events(lane)) for lane in lanes)
+
+
+def erasures(reading: Reading) -> tuple[tuple[Occurrence, ...], ...]:
+    """The same as far as it is about contents that were forgotten and what came to light of them afterwards."""
+    return tuple(tuple(_forgotten(reading, lane)) for lane in reading.lanes)
+
+
+def _forgotten(reading: Reading, lane: tuple[Stretch, ...]) -> Iterator[Occurrence]:
+    appended: set[str] = set()
+    own: dict[str, tuple[str, ...]] = {}
+    for stretch in lane:
+        after, at = stretch.after, stretch.after.end
+        for turn, said in reading.said.items():
+            if turn not in appended and said.session == after.session and said.certain and said.at <= after.start:
+                appended.add(turn)
+                yield Occurrence(event="append", span=turn, at=at)
+        if stretch.of("reopen"):
+            yield Occurrence(event="crash", at=at)
+        for withdrawal in reading.withdrawals:
+            forget = withdrawal.operation
+            if forget in stretch.operations and forget.op == "forget" and forget.ok:
+                for turn in (turn for turn in reading.said if turn in withdrawal.turns and turn in appended):
+                    # What others say as well may still be there for them.
+                    own[turn] = own_to(reading, turn)
+                    yield Occurrence(event="forget", span=turn, at=at)
+        for place, _, text in handed_out(after):
+            for turn in (turn for turn, words in own.items() if says_any(words, text) is not None):
+                match place:
+                    case Place.WINDOW:
+                        yield Occurrence(event="append", span=turn, at=at)
+                    case Place.POINTER:
+                        yield Occurrence(event="resolve", span=turn, found=turn, at=at)
+                    case Place.QUESTION | Place.RECORD:
+                        yield Occurrence(event="reconstitute", found=turn, at=at)
 
 
 class _Session:
@@ -112,8 +169,15 @@ class _Session:
                 continue
             if turn in after.raw or (said.certain and said.at <= after.start):
                 self._appended.add(turn)
-                asserts = tuple(_name(a) for a in reading.assertions if a.turn == turn)
-                yield Occurrence(event="append", span=turn, asserts=asserts)
+                said_there = [a for a in reading.assertions if a.turn == turn]
+                yield Occurrence(
+                    event="append",
+                    span=turn,
+                    asserts=tuple(map(_name, said_there)),
+                    slots=tuple(map(_slot, said_there)),
+                    # Calls are structured too; whether a summary repeats them is no assertion.
+                    kind="structured" if said_there else None,
+                )
 
     def _tombstones(self, stretch: Stretch) -> Iterator[Occurrence]:
         for drop in self._reading.drops:
@@ -189,6 +253,8 @@ class _Session:
             spans=spans,
             summaries=replaced,
             shown=self._shown(stretch, spans, replaced),
+            # Where no model was asked, what is missing is what the notice in its place stands for.
+            omissions_named=omissions_named(reading, stretch) if stretch.calls and stretch.new_summaries else None,
             asserts=tuple(_name(a) for a in reading.assertions if a.number in reading.stated(content(item))),
         )
         pending: list[str] = []
@@ -277,6 +343,8 @@ class _Session:
                 self._waiting.discard(turn)
                 yield Occurrence(event="resolve", span=turn)
                 yield from self._never_came(turn)
+            elif held is Hold.PENDING:
+                yield Occurrence(event="resolve", span=turn, answer=AnswerKind.PENDING)
         for turn in [turn for turn in reading.said if turn in self._reached - self._lost - self._let_go]:
             if reading.excused(after, turn) or turn in after.raw or not reading.said[turn].forms:
                 continue
@@ -332,9 +400,10 @@ class _Session:
                 yield Occurrence(event="reconstitute", asserts=(_name(assertion),))
 
     def _asked(self, question: Question) -> Iterator[Occurrence]:
-        """An answer with content: whether that is what was asked for."""
+        """The value of a slot that was said, and whether what came back is what was asked for."""
         reading, answer, began = self._reading, question.answer, question.operation.start
         if answer.kind is not AnswerKind.FOUND:
+            yield from self._without_content(question)
             return
         known = [a for a in reading.assertions if a.at < began and a.turn in self._appended]
         asked = [a for a in known if asks_for(question, a)]
@@ -348,12 +417,32 @@ class _Session:
             for a in known
             if says(text, a.fact) or (answer.value is not None and same_literal(answer.value, a.fact.literal))
         ]
-        if any(a in asked for a in given) or any(plain(a.fact.literal) in plain(text) for a in asked if text):
+        right = [a for a in asked if a in given or (text and plain(a.fact.literal) in plain(text))]
+        if right:
+            if question.operation.op == "reconstitute" and right[-1].fact.subject is not None:
+                yield Occurrence(
+                    event="reconstitute", slot=_slot(right[-1]), answer=answer.kind, found=_name(right[-1])
+                )
             return
         about = _name(asked[0]) if asked else f"what was asked for at event {began}"
         found = _name(given[0]) if given else ELSE
         yield Occurrence(event="reconstitute", asserts=(about,), found=found)
 
+    def _without_content(self, question: Question) -> Iterator[Occurrence]:
+        """Why there is no value of a slot: told of what was said in this session alone."""
+        began = question.operation.start
+        asked = [a for a in self._reading.assertions if a.at < began and asks_for(question, a)]
+        if question.operation.op == "reconstitute" and asked and all(a.turn in self._appended for a in asked):
+            yield Occurrence(event="reconstitute", slot=_slot(asked[0]), answer=question.answer.kind)
+
 
 def _name(assertion: Assertion) -> str:
     return f"assertion {assertion.number}"
+
+
+def _slot(assertion: Assertion) -> str:
+    """What it is a value of; a literal that is in no slot is one of its own."""
+    fact = assertion.fact
+    if fact.subject is None or fact.attribute is None:
+        return _name(assertion)
+    return f"{fact.attribute} of {fact.subject}"

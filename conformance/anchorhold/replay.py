@@ -3,13 +3,14 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from anchorhold.errors import one_line
-from anchorhold.history import Event, EventType, read_history
+from anchorhold.history import Event, EventType, encode_line, read_history
 from anchorhold.judging import judge
 from anchorhold.load import Loaded
 from anchorhold.run import play
@@ -26,6 +27,30 @@ class Replayed:
     """As it went now."""
     failures: tuple[Failure, ...]
     """What the checkers say of it now: of the rule that the file names, or of every rule where it names none."""
+
+    @property
+    def divergence(self) -> "Divergence | None":
+        """Where it first went otherwise than in the file; none where every event is the same, byte for byte."""
+        pairs = zip_longest(self.kept.events, self.history.events)
+        for index, (kept, now) in enumerate(pairs):
+            before, after = (None if each is None else encode_line(each) for each in (kept, now))
+            if before != after:
+                return Divergence(index=index, kept=_event(kept), now=_event(now))
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Divergence:
+    """The first event of a history that is not as it was kept."""
+
+    index: int
+    kept: str
+    """The event of the file as JSON, or that there is none."""
+    now: str
+
+
+def _event(event: Event | None) -> str:
+    return "nothing: the history is over" if event is None else encode_line(event).decode()
 
 
 def read(path: Path) -> History:

@@ -8,6 +8,7 @@ another meaning.
 import json
 import sys
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -43,6 +44,23 @@ class FailureResult(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
 
 
+class ClaimVerdict(StrEnum):
+    """What a check says of one claim of the vendor's."""
+
+    BORNE_OUT = "borne-out"
+    BROKEN = "broken"
+    UNDECIDED = "undecided"
+
+
+class ClaimResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One claim, judged apart from the rules."""
+
+    claim: str
+    verdict: ClaimVerdict
+    reason: str
+    rules: Annotated[tuple[RuleId, ...], Meta(description="Rules by which it is not borne out.")] = ()
+
+
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """What one run of `anchorhold check` found."""
 
@@ -71,6 +89,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         None
     )
     stderr: Annotated[str, Meta(description="What the adapter wrote to its standard error.")] = ""
+    claims: Annotated[
+        tuple[ClaimResult, ...], Meta(description="Of `check --claims`: each claim, judged apart from the rules.")
+    ] = ()
 
 
 def failure(found: Failure, *, history: str, replay: str) -> FailureResult:

@@ -53,6 +53,7 @@ ERROR_TEXT = (
     "Error code: 429 - {'error': {'message': 'Rate limit reached for requests. Please try again later.', "
     "'type': 'requests', 'code': 'rate_limit_exceeded'}}"
 )
+_DIGITS = re.compile(r"[0-9]{1,15}")
 BLANKS = " \n\t \n  "
 
 
@@ -172,6 +173,16 @@ def _flip(sight: Sight) -> Reply:
     return Reply(text=_page(sight.call, (fact.text.replace(" not ", " ") for fact in sight.facts)))
 
 
+def _number(sight: Sight) -> Reply:
+    return Reply(text=_page(sight.call, (renumbered(fact) for fact in sight.facts)))
+
+
+def renumbered(fact: Fact) -> str:
+    """A fact's sentence with another number in its literal; as it is where there is none."""
+    literal = _DIGITS.sub(lambda digits: str(int(digits[0]) + 1).zfill(len(digits[0])), fact.literal)
+    return fact.text.replace(fact.literal, literal)
+
+
 def _harden(sight: Sight) -> Reply:
     return Reply(text=_page(sight.call, (fact.text.replace(" probably ", " ") for fact in sight.facts)))
 
@@ -209,6 +220,7 @@ MODES: dict[str, Callable[[Sight], Reply]] = {
     "error-text": _error_text,
     "invent": _invent,
     "flip": _flip,
+    "number": _number,
     "harden": _harden,
     "swap": _swap,
     "same": _same,
@@ -217,12 +229,12 @@ MODES: dict[str, Callable[[Sight], Reply]] = {
 
 `faithful` keeps every planted statement that it was shown, verbatim; `paraphrase` keeps none of their literals;
 `drop` keeps no statement at all; `invent` adds one that no turn made; `flip` loses every "not", `harden` every
-"probably"; `swap` gives the values of one subject's attributes to each other. The others are no
-summaries: OUT-1 says that none of them is to be committed. `same` is the previous summary unchanged, and faithful as
-long as there is none.
+"probably"; `number` changes the numbers of every literal; `swap` gives the values of one subject's attributes to each
+other. The others are no summaries: OUT-1 says that none of them is to be committed. `same` is the previous summary
+unchanged, and faithful as long as there is none.
 """
 
-SUMMARIES = frozenset({"faithful", "paraphrase", "drop", "invent", "flip", "harden", "swap"})
+SUMMARIES = frozenset({"faithful", "paraphrase", "drop", "invent", "flip", "number", "harden", "swap"})
 """The modes in which the reply is a summary, good or bad."""
 
 

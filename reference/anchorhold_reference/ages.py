@@ -8,6 +8,7 @@ not counted. Lives get longer by that, and never shorter.
 
 import secrets
 import time
+from functools import cache
 from pathlib import Path
 
 from anchorhold_reference.ledger import Ledger
@@ -20,10 +21,18 @@ _PROCESS = secrets.token_hex(8)
 def uptime() -> tuple[str, float]:
     """This start of the machine and seconds since, sleep included; where the system does not tell, this process and
     its own counter."""
-    boottime = getattr(time, "CLOCK_BOOTTIME", None)
-    if boottime is not None and _BOOT.exists():
-        return _BOOT.read_text(encoding="ascii").strip(), time.clock_gettime(boottime)
+    boot = _boot()
+    if boot is not None:
+        return boot, time.clock_gettime(time.CLOCK_BOOTTIME)
     return _PROCESS, time.monotonic()
+
+
+@cache
+def _boot() -> str | None:
+    """The mark of this start of the machine, which no process outlives; none where the system does not tell."""
+    if not hasattr(time, "CLOCK_BOOTTIME") or not _BOOT.exists():
+        return None
+    return _BOOT.read_text(encoding="ascii").strip()
 
 
 def advance(ledger: Ledger, now: tuple[str, float]) -> float:

@@ -7,28 +7,33 @@ summary's text alone, unsupported by any turn, is never content.
 
 from dataclasses import dataclass
 
-from anchorhold_reference import cold, index
+from anchorhold_reference import cold
 from anchorhold_reference.anchors import anchors_of
-from anchorhold_reference.codec import decode, digest, shown
+from anchorhold_reference.codec import decode
 from anchorhold_reference.decide import Copy, Holding, Statement, current, resolution
 from anchorhold_reference.errors import MismatchError, StoreError
-from anchorhold_reference.extract import stands_in
 from anchorhold_reference.extract.slots import name
-from anchorhold_reference.pointer import unseal
-from anchorhold_reference.session import UNDER, Live, Session, carrier_id
-from anchorhold_reference.status import causes
+from anchorhold_reference.originals import original, outside
+from anchorhold_reference.pointer import Address
+from anchorhold_reference.searching import lost, originals_with, removed
+from anchorhold_reference.session import Live, Session, carrier_id
 from anchorhold_reference.window import Window
-from anchorhold_spec.vocabulary import Answer, AnswerKind, Turn
+from anchorhold_spec.vocabulary import Answer, AnswerKind
 
 
-def resolve(session: Session, token: str) -> Answer:
-    """Follow a pointer to the original.
+def resolve(session: Session, address: Address | None) -> Answer:
+    """Follow a pointer to the original; none: its token has not the form of one.
 
     Raises `MismatchError` where the bytes are not those that it names (EPO-3), `StoreError` where they are lost.
     """
-    address = unseal(token)
     ledger = session.ledger
+    whole = None if address is None else cold.look_up_whole(ledger, session.id, address)
+    if address is not None and whole is not None:
+        holding, copy, payload = whole
+        if payload is not None and resolution(holding, copy) is AnswerKind.FOUND:
+            return original(decode(payload), carrier=address.key)
     with ledger.reading():
+        # Looked up again: what is said of an original that is not there is to hold of one moment.
         issued = None if address is None else cold.look_up(ledger, session.id, address)
         decision = AnswerKind.FOREIGN if issued is None else resolution(issued.holding, issued.copy)
         if issued is None or decision is AnswerKind.FOREIGN:
@@ -53,20 +58,6 @@ _WHY = {
     **{(Holding.ERASED, copy): "erased: it was forgotten on request (ERA-1)" for copy in Copy},
 }
 """Why a pointer that this session issued does not lead to an original."""
-
-
-def original(turn: Turn, *, carrier: str, value: str | None = None, reason: str | None = None) -> Answer:
-    """The answer that an original is."""
-    return Answer(
-        kind=AnswerKind.FOUND,
-        text=shown(turn),
-        data=turn.data,
-        value=value,
-        carrier=carrier,
-        source=turn.id,
-        evidence=True,
-        reason=reason,
-    )
 
 
 def _gone(session: Session, issued: cold.Issued) -> Answer:
@@ -182,26 +173,12 @@ def _assertions(session: Session, window: Window, subject: str, attribute: str) 
 def _from_original(session: Session, one: _Said, note: str | None) -> Answer | None:
     if one.live is not None and one.live.turn is not None:
         return original(one.live.turn, carrier=one.live.id, value=one.literal, reason=note)
-    held = _held(session, one.span)
-    if held is not None:
-        return original(held, carrier=carrier_id(one.span, 0), value=one.literal, reason=note)
-    issued = cold.pointer_to(session.ledger, one.span)
-    if issued is None or issued.holding is not Holding.COMMITTED:
+    there = outside(session, one.span)
+    if there is None:
         return None
-    return original(cold.fetch(session.ledger, issued), carrier=issued.address.key, value=one.literal, reason=note)
-
-
-def _held(session: Session, span: int) -> Turn | None:
-    """The source of a span that left the window and whose copy is outstanding; none where there is none, or where it
-    is not what it was."""
-    row = session.ledger.first(
-        "SELECT t.payload, t.digest FROM turn t JOIN pointer p ON p.span = t.carrier AND p.copy = 'outstanding' "
-        "WHERE t.carrier = ? AND t.payload IS NOT NULL",
-        (span,),
-    )
-    if row is None or digest(cold.as_bytes(row[0])) != row[1]:
-        return None
-    return decode(row[0])
+    turn, issued, held = there
+    carrier = carrier_id(one.span, 0) if held else issued.address.key
+    return original(turn, carrier=carrier, value=one.literal, reason=note)
 
 
 def _from_summary(
@@ -254,13 +231,13 @@ def _never(session: Session, window: Window, unread: list[str], subject: str, at
             kind=AnswerKind.DEGRADED,
             reason=f"no statement of it was found, and these turns cannot be read: {', '.join(unread)}",
         )
-    if _removed(session):
+    if removed(session):
         return Answer(
             kind=AnswerKind.UNANCHORED,
             reason="no statement of it is on record; some originals were let go, and may have said it in other words",
         )
-    mention, faults = _originals_with(session, window, subject, anywhere=True)
-    faults += _lost(session)
+    mention, faults = originals_with(session, window, subject, anywhere=True)
+    faults += lost(session)
     if faults and mention is None:
         return Answer(kind=AnswerKind.DEGRADED, reason="; ".join(faults))
     if mention is not None:
@@ -269,161 +246,3 @@ def _never(session: Session, window: Window, unread: list[str], subject: str, at
             reason=f"turns speak of {subject!r}, none in a form that states its {attribute!r}",
         )
     return Answer(kind=AnswerKind.ABSENT, reason=f"no turn of this session speaks of {subject!r}; all were read")
-
-
-def _lost(session: Session) -> list[str]:
-    """What is known not to be there to be searched (RET-3, REC-4)."""
-    return [cause.reason for cause in causes(session) if cause.stops]
-
-
-def _removed(session: Session) -> bool:
-    return (
-        session.ledger.first(
-            "SELECT 1 FROM lineage g JOIN pointer p ON p.session = g.node "
-            "AND p.holding IN ('gone', 'expired', 'erased') AND p.span BETWEEN g.first AND g.last "
-            "WHERE g.session = ? UNION ALL "
-            "SELECT 1 FROM erasure e JOIN visible v ON v.carrier = e.span WHERE v.session = ? LIMIT 1",
-            (session.id, session.id),
-        )
-        is not None
-    )
-
-
-def search(session: Session, literal: str) -> Answer:
-    """Where a literal stands, word for word: in the window, else in the originals, else in a summary's manifest.
-
-    A turn whose assertion with this literal was tombstoned does not answer for it.
-    """
-    if not literal.strip():
-        return Answer(kind=AnswerKind.UNANCHORED, reason="nothing was asked for; give a literal")
-    ledger = session.ledger
-    with ledger.reading():
-        window = session.window()
-        live = window.live
-        found, faults = _originals_with(session, window, literal)
-        if found is not None:
-            return found
-        repeated = _in_manifests(session, literal)
-        if repeated is not None:
-            return repeated
-        dropped = ledger.first(
-            "SELECT x.reason, t.id FROM tombstone x JOIN turn t ON t.carrier = x.span JOIN fact f ON f.id = x.fact "
-            "JOIN visible v ON v.carrier = x.span AND v.session = x.session "
-            "WHERE x.session = ? AND (x.literal = ? OR f.literal = ?) ORDER BY x.time DESC",
-            (session.id, literal, literal),
-        )
-        if dropped is not None:
-            return Answer(kind=AnswerKind.TOMBSTONED, reason=dropped[0], source=dropped[1])
-        for one in live:
-            if one.body is not None and stands_in(one.body, literal) >= 0:
-                return Answer(
-                    kind=AnswerKind.INSUFFICIENT,
-                    carrier=one.id,
-                    reason="only a summary's own words say it; no turn supports them (MAN-2)",
-                )
-        unread = [one.turn.id for one in live if one.turn is not None and one.turn.data is not None]
-        faults += _lost(session)
-        if faults or unread:
-            reason = "; ".join([*faults, *(f"turn {turn!r} is not text" for turn in unread)])
-            return Answer(kind=AnswerKind.DEGRADED, reason=f"not found where it could be searched: {reason}")
-        if _removed(session):
-            return Answer(
-                kind=AnswerKind.UNANCHORED,
-                reason="nothing holds it; some originals were let go, so it may have been said",
-            )
-    return Answer(kind=AnswerKind.ABSENT, reason="no turn of this session says it; all were searched")
-
-
-def _in_manifests(session: Session, literal: str) -> Answer | None:
-    """An assertion with the literal that a summary in the window, or one that a clear archived, carries."""
-    ledger = session.ledger
-    for (summary,) in ledger.all(
-        "SELECT w.carrier FROM live w JOIN summary s ON s.carrier = w.carrier WHERE w.session = ? UNION ALL "
-        "SELECT r.carrier FROM archived r JOIN summary s ON s.carrier = r.carrier WHERE r.session = ?",
-        (session.id, session.id),
-    ):
-        for fact, said, speaker in ledger.all(
-            "SELECT fact, said, speaker FROM carries WHERE summary = ?", (summary,)
-        ):
-            if stands_in(said, literal) < 0:
-                continue
-            row = ledger.first(
-                f"SELECT t.id FROM {UNDER} JOIN assertion a ON a.span = k.carrier AND a.fact = ? "  # noqa: S608
-                "JOIN turn t ON t.carrier = a.span AND ? IN ('', t.speaker) WHERE x.carrier = ? AND NOT EXISTS "
-                "(SELECT 1 FROM tombstone x WHERE x.session = v.session AND x.span = a.span AND x.fact = a.fact)",
-                (session.id, fact, speaker, summary),
-            )
-            if row is not None:
-                return Answer(
-                    kind=AnswerKind.FOUND,
-                    text=said,
-                    value=literal,
-                    carrier=carrier_id(int(summary), 1),
-                    source=row[0],
-                    evidence=False,
-                )
-    return None
-
-
-def _originals_with(
-    session: Session, window: Window, literal: str, *, anywhere: bool = False
-) -> tuple[Answer | None, list[str]]:
-    """The newest original in which a literal stands, and what could not be searched.
-
-    `anywhere` levels case and looks for any mention, for the question whether something was spoken of at all.
-    """
-    ledger = session.ledger
-    dropped = {
-        int(span)
-        for (span,) in ledger.all(
-            "SELECT span FROM tombstone WHERE session = ? AND literal = ? UNION "
-            "SELECT x.span FROM fact f JOIN tombstone x ON x.fact = f.id AND x.session = ? "
-            "WHERE f.session = ? AND f.literal = ?",
-            (session.id, literal, session.id, session.root, literal),
-        )
-    }
-    faults: list[str] = []
-    for one in reversed(window.live if anywhere or window.may_say(literal) else ()):
-        if one.turn is not None and one.carrier not in dropped and _says(one.turn, literal, anywhere=anywhere):
-            return original(one.turn, carrier=one.id, value=literal), faults
-    spans = index.candidates(ledger, session.id, literal, begun=anywhere)
-    if spans is None:
-        # Nothing but punctuation: no index has it, so each original is read.
-        spans = iter(_every_original(session))
-    for span in spans:
-        if span in dropped:
-            continue
-        issued = cold.pointer_to(ledger, span)
-        turn = _held(session, span)
-        try:
-            if turn is None and issued is not None:
-                turn = cold.fetch(ledger, issued)
-        except (MismatchError, StoreError) as error:
-            faults.append(str(error))
-            continue
-        if turn is not None and _says(turn, literal, anywhere=anywhere):
-            where = carrier_id(span, 0) if issued is None else issued.address.key
-            return original(turn, carrier=where, value=literal), faults
-    lacking = index.missing(ledger, session.id)
-    if lacking:
-        faults.append(f"{lacking} originals are not in the full-text index yet (REC-4)")
-    return None, faults
-
-
-def _every_original(session: Session) -> list[int]:
-    return [
-        int(span)
-        for (span,) in session.ledger.all(
-            "SELECT p.span FROM lineage g JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "
-            "AND p.span BETWEEN g.first AND g.last WHERE g.session = ? ORDER BY p.span DESC",
-            (session.id,),
-        )
-    ]
-
-
-def _says(turn: Turn, literal: str, *, anywhere: bool) -> bool:
-    text = shown(turn) or ""
-    if not anywhere:
-        return stands_in(text, literal) >= 0
-    spoken, words = index.words_of(text), index.words_of(literal)
-    return literal.casefold() in text.casefold() and (not words or any(w.startswith(words[-1]) for w in spoken))

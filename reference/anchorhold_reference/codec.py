@@ -40,38 +40,41 @@ def decode(payload: bytes) -> Turn:
     head, found, body = payload.partition(b"\n")
     if not found:
         raise ValueError("no header: these bytes are no turn")
-    header = json.loads(head)
-    at = 0
-
-    def take(length: int | None) -> bytes | None:
-        nonlocal at
-        if length is None:
-            return None
-        piece = body[at : at + length]
-        if len(piece) != length:
-            raise ValueError(f"cut short: {length} bytes announced, {len(piece)} there")
+    header = _header(head.decode("ascii"))
+    length = header["text"]
+    text, at = None, 0
+    if length is not None:
+        text, at = _text(_take(body, 0, length)), length
+    calls = []
+    for call_id, name, length in header["calls"]:
+        calls.append(ToolCall(id=call_id, name=name, arguments=_text(_take(body, at, length))))
         at += length
-        return piece
-
-    def text_of(piece: bytes | None) -> str | None:
-        return None if piece is None else piece.decode("utf-8", "surrogatepass")
-
-    text = text_of(take(header["text"]))
-    calls = tuple(
-        ToolCall(id=call_id, name=name, arguments=text_of(take(length)) or "")
-        for call_id, name, length in header["calls"]
-    )
+    length = header["data"]
     return Turn(
         id=header["id"],
         speaker=header["speaker"],
         text=text,
-        data=take(header["data"]),
+        data=None if length is None else _take(body, at, length),
         time=header["time"],
-        calls=calls,
+        calls=tuple(calls),
         result_of=header["result_of"],
         status=header["status"],
         protected=header["protected"],
     )
+
+
+_header = json.JSONDecoder().decode
+
+
+def _take(body: bytes, at: int, length: int) -> bytes:
+    piece = body[at : at + length]
+    if len(piece) != length:
+        raise ValueError(f"cut short: {length} bytes announced, {len(piece)} there")
+    return piece
+
+
+def _text(piece: bytes) -> str:
+    return piece.decode("utf-8", "surrogatepass")
 
 
 def digest(payload: bytes) -> bytes:

@@ -36,21 +36,26 @@ class Issued:
         return seal(self.address)
 
 
-def allocate(ledger: Ledger) -> tuple[int, int]:
-    """A slot with a new epoch: all that a pointer needs to be written. Inside a transaction.
+def allocate(ledger: Ledger, count: int) -> list[tuple[int, int]]:
+    """So many slots, each with a new epoch: all that a pointer needs to be written. Inside a transaction.
 
-    The lowest emptied slot is taken first: keys are recycled on purpose, and it is the epoch that keeps them apart.
+    The lowest emptied slots are taken first: keys are recycled on purpose, and it is the epoch that keeps them apart.
     """
-    ledger.run("UPDATE counter SET value = value + 1 WHERE name = 'epoch'")
-    (epoch,) = ledger.one("SELECT value FROM counter WHERE name = 'epoch'")
-    free = ledger.first("SELECT slot FROM free_slot ORDER BY slot LIMIT 1")
-    if free is not None:
-        slot = int(free[0])
-        ledger.run("DELETE FROM free_slot WHERE slot = ?", (slot,))
-    else:
-        ledger.run("UPDATE counter SET value = value + 1 WHERE name = 'slot'")
-        (slot,) = ledger.one("SELECT value FROM counter WHERE name = 'slot'")
-    return int(slot), int(epoch)
+    if not count:
+        return []
+    slots = [int(slot) for (slot,) in ledger.all("SELECT slot FROM free_slot ORDER BY slot LIMIT ?", (count,))]
+    ledger.many("DELETE FROM free_slot WHERE slot = ?", [(slot,) for slot in slots])
+    slots += _counted(ledger, "slot", count - len(slots))
+    return list(zip(slots, _counted(ledger, "epoch", count), strict=True))
+
+
+def _counted(ledger: Ledger, counter: str, count: int) -> range:
+    """The next values of a counter."""
+    if not count:
+        return range(0)
+    ledger.run("UPDATE counter SET value = value + ? WHERE name = ?", (count, counter))
+    (last,) = ledger.one("SELECT value FROM counter WHERE name = ?", (counter,))
+    return range(int(last) - count + 1, int(last) + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,27 +79,32 @@ def object_key(slot: int, epoch: int) -> str:
 
 
 def land(ledger: Ledger, place: Place) -> None:
-    """Make an entry of an original: of its bytes, or of those that were placed outside. Inside a transaction."""
-    ledger.run(
+    """`land_all`, of one."""
+    land_all(ledger, [place])
+
+
+def land_all(ledger: Ledger, places: Sequence[Place]) -> None:
+    """Make entries of originals: of their bytes, or of those that were placed outside. Inside a transaction."""
+    inside = ledger.outer is None
+    ledger.many(
         "INSERT INTO cold (slot, epoch, span, size, payload) VALUES (?, ?, ?, ?, ?)",
-        (
-            place.slot,
-            place.epoch,
-            place.span,
-            len(place.payload),
-            place.payload if ledger.outer is None else None,
-        ),
+        [
+            (place.slot, place.epoch, place.span, len(place.payload), place.payload if inside else None)
+            for place in places
+        ],
     )
-    if ledger.outer is not None:
-        ledger.run("DELETE FROM stray WHERE epoch = ? AND owner = ?", (place.epoch, ledger.issuer))
+    if not inside:
+        ledger.many(
+            "DELETE FROM stray WHERE epoch = ? AND owner = ?", [(place.epoch, ledger.issuer) for place in places]
+        )
 
 
-def reserve(ledger: Ledger, place: Place) -> None:
+def reserve(ledger: Ledger, places: Sequence[Place]) -> None:
     """Write down that bytes are about to be placed outside, so that they are found if nothing comes of it. Inside a
     transaction."""
-    ledger.run(
+    ledger.many(
         "INSERT INTO stray (slot, epoch, owner) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        (place.slot, place.epoch, ledger.issuer),
+        [(place.slot, place.epoch, ledger.issuer) for place in places],
     )
 
 
@@ -203,9 +213,14 @@ def stored(ledger: Ledger, slot: int, epoch: int) -> bytes | None:
     row = ledger.first("SELECT payload FROM cold WHERE slot = ? AND epoch = ?", (slot, epoch))
     if row is None:
         return None
-    if row[0] is None and ledger.outer is not None:
+    return bytes_of(ledger, slot, epoch, row[0])
+
+
+def bytes_of(ledger: Ledger, slot: int, epoch: int, payload: object) -> bytes | None:
+    """The bytes of an entry, from its column `payload` or from outside, unchecked; none where the store has none."""
+    if payload is None and ledger.outer is not None:
         return ledger.outer.read(object_key(slot, epoch))
-    return as_bytes(row[0])
+    return as_bytes(payload)
 
 
 def mend(ledger: Ledger, place: Place) -> None:
@@ -225,23 +240,28 @@ def remove(ledger: Ledger, slot: int, epoch: int) -> None:
         _orphan(ledger, slot, epoch)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """An original that a pointer is to be written to, and where it was put or is going to be."""
+
+    span: int
+    slot: int
+    epoch: int
+    mark: bytes
+    """The digest of its bytes."""
+
+
 def issue(
-    ledger: Ledger,
-    *,
-    span: int,
-    slot: int,
-    epoch: int,
-    mark: bytes,
-    now: float,
-    age: float,
-    holding: Holding = Holding.STAGED,
-    copy: Copy = Copy.LANDED,
+    ledger: Ledger, originals: Sequence[Named], *, now: float, age: float, holding: Holding, copy: Copy
 ) -> None:
-    """Write the pointer to what was put, or is to be (PTR-5). Inside a transaction."""
-    ledger.run(
+    """Write the pointers to what was put, or is to be (PTR-5). Inside a transaction."""
+    ledger.many(
         "INSERT INTO pointer (epoch, slot, issuer, digest, session, span, holding, copy, time, age) "
         "SELECT ?, ?, ?, ?, c.session, c.id, ?, ?, ?, ? FROM carrier c WHERE c.id = ?",
-        (epoch, slot, ledger.issuer, mark, holding.value, copy.value, now, age, span),
+        [
+            (one.epoch, one.slot, ledger.issuer, one.mark, holding.value, copy.value, now, age, one.span)
+            for one in originals
+        ],
     )
 
 
@@ -256,13 +276,17 @@ UNRESOLVABLE = (
 """That a committed pointer cannot be followed: its copy could not be made, is lost, or was found damaged."""
 
 
+_HOLDINGS = {one.value: one for one in Holding}
+_COPIES = {one.value: one for one in Copy}
+
+
 def issued_of(slot: int, epoch: int, issuer: bytes, mark: bytes, span: int, holding: str, copy: str) -> Issued:
     """A pointer, from `COLUMNS`."""
     return Issued(
         address=Address(slot=slot, epoch=epoch, issuer=issuer, digest=mark),
         span=int(span),
-        holding=Holding(holding),
-        copy=Copy(copy),
+        holding=_HOLDINGS[holding],
+        copy=_COPIES[copy],
     )
 
 
@@ -280,20 +304,40 @@ def look_up(ledger: Ledger, session: int, address: Address) -> Issued | None:
     return None if row is None else issued_of(*row)
 
 
+def look_up_whole(ledger: Ledger, session: int, address: Address) -> tuple[Holding, Copy, bytes | None] | None:
+    """What `look_up` finds of a pointer whose parts are known, with the bytes under it as they lie in the ledger: all
+    by one statement. No bytes where there are none, where they lie outside, or where they are not those that the
+    pointer names."""
+    row = ledger.first(
+        "SELECT p.holding, p.copy, o.payload FROM pointer p "
+        "JOIN lineage g ON g.session = ? AND g.node = p.session AND p.span BETWEEN g.first AND g.last "
+        "LEFT JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
+        "WHERE p.epoch = ? AND p.slot = ? AND p.issuer = ? AND (p.digest = ? OR p.holding = 'erased')",
+        (session, address.epoch, address.slot, address.issuer, address.digest),
+    )
+    if row is None:
+        return None
+    holding, copy, payload = row
+    right = isinstance(payload, bytes) and digest(payload) == address.digest
+    return _HOLDINGS[holding], _COPIES[copy], payload if right else None
+
+
 def pointer_to(ledger: Ledger, span: int) -> Issued | None:
     """The pointer that was issued to a span."""
     row = ledger.first(f"SELECT {COLUMNS} FROM pointer p WHERE p.span = ?", (span,))  # noqa: S608
     return None if row is None else issued_of(*row)
 
 
-def fetch(ledger: Ledger, issued: Issued) -> Turn:
-    """The original under a pointer, its bytes checked against it.
+def fetch(ledger: Ledger, issued: Issued, payload: bytes | None = None) -> Turn:
+    """The original under a pointer, its bytes checked against it; `payload` are these bytes where they were read
+    already.
 
     Raises `MismatchError` (EPO-3) where they are others, and `StoreError` where the store lost them: both are
     breaches, never answers.
     """
     address = issued.address
-    payload = stored(ledger, address.slot, address.epoch)
+    if payload is None:
+        payload = stored(ledger, address.slot, address.epoch)
     if payload is None:
         row = ledger.first("SELECT epoch FROM cold WHERE slot = ?", (address.slot,))
         held = "nothing" if row is None or row[0] == address.epoch else f"epoch {row[0]}"

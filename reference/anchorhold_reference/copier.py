@@ -121,7 +121,7 @@ class Copier:
             if not there and self.ledger.outer is None:
                 cold.land(self.ledger, place)
             elif not there:
-                cold.reserve(self.ledger, place)
+                cold.reserve(self.ledger, [place])
         if not there and self.ledger.outer is not None:
             self._place(place)
         self._hook("reconcile")

@@ -225,7 +225,8 @@ def select(candidates: tuple[Candidate, ...], *, keep: int, high_water: int | No
         cut = len(candidates) - kept
         stay = {c.group for i, c in enumerate(candidates) if c.bound or (i >= cut and not c.summary)}
         chosen = tuple(i for i, c in enumerate(candidates) if c.group not in stay)
-        size = sum(candidates[i].size for i in range(len(candidates)) if i not in set(chosen))
+        leaving = set(chosen)
+        size = sum(candidates[i].size for i in range(len(candidates)) if i not in leaving)
         if high_water is None or size + reserve <= high_water or kept == 1:
             return chosen if any(not candidates[i].summary for i in chosen) else ()
     return ()

@@ -178,7 +178,7 @@ def _read_if_live(session: Session, span: int) -> str | None:
                 found: Sequence[Mention] = session.read(one)
             except UnreadableError as error:
                 return str(error)
-            session.record(span, found, calls=one.turn is not None and bool(one.turn.calls))
+            session.record({span: found}, calling={span} if one.turn is not None and one.turn.calls else ())
     return None
 
 

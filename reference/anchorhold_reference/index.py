@@ -11,12 +11,12 @@ In SQLite a contentless FTS5 table with BM25; in PostgreSQL an array of words un
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from anchorhold_reference import cold
 from anchorhold_reference.codec import decode, shown
 from anchorhold_reference.errors import StoreError
-from anchorhold_reference.ledger import Ledger
+from anchorhold_reference.ledger import Ledger, batched, marks
 
 _WORD = re.compile(r"[^\W_]+")
 LONGEST = 64
@@ -35,44 +35,51 @@ _SEEN = "lineage g JOIN pointer p ON p.session = g.node AND p.span BETWEEN g.fir
 """The pointers that a branch sees (ISO-1)."""
 
 
+_LEVELLED = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
+
+
 def words_of(text: str) -> list[str]:
     """The words of a text, case levelled, in order: runs of letters and digits, so that an identifier or a path is
     several in a row."""
+    if text.isascii():  # the same, without a look at each word
+        words = text.translate(_LEVELLED).split()
+        if max(map(len, words), default=0) <= LONGEST:
+            return words
+        return [word[:LONGEST] for word in words]
     return [word.casefold()[:LONGEST] for word in _WORD.findall(text)]
 
 
-def enter(ledger: Ledger, spans: Iterable[int]) -> None:
+def enter(ledger: Ledger, spans: Sequence[int]) -> None:
     """Enter spans that are not there yet, from their originals. Inside the transaction that commits their pointers.
 
     One whose original is in another store, or damaged, is left, and the index is not complete then.
     """
-    rows = [(span, words_of(text)) for span in spans if (text := _text(ledger, span)) is not None]
-    if ledger.dialect.name == "sqlite":
-        ledger.many(
-            "INSERT INTO entry (rowid, words) VALUES (?, ?)", [(span, " ".join(words)) for span, words in rows]
-        )
-    else:
-        ledger.many(
-            "INSERT INTO entry (span, words) VALUES (?, ?)", [(span, sorted(set(words))) for span, words in rows]
-        )
-    ledger.many("UPDATE pointer SET indexed = 1 WHERE span = ?", [(span,) for span, _ in rows])
+    for some in batched(spans, PAGE):
+        rows = [(span, words_of(text)) for span, text in _texts(ledger, some, indexed=0)]
+        if ledger.dialect.name == "sqlite":
+            ledger.many(
+                "INSERT INTO entry (rowid, words) VALUES (?, ?)", [(span, " ".join(words)) for span, words in rows]
+            )
+        else:
+            ledger.many(
+                "INSERT INTO entry (span, words) VALUES (?, ?)", [(span, sorted(set(words))) for span, words in rows]
+            )
+        ledger.many("UPDATE pointer SET indexed = 1 WHERE span = ?", [(span,) for span, _ in rows])
 
 
-def _text(ledger: Ledger, span: int, *, indexed: int = 0) -> str | None:
-    row = ledger.first(
-        "SELECT t.payload, p.slot, p.epoch FROM pointer p JOIN turn t ON t.carrier = p.span "
-        "WHERE p.span = ? AND p.indexed = ?",
-        (span, indexed),
-    )
-    if row is None:
-        return None
-    try:
-        payload = cold.stored(ledger, row[1], row[2]) if row[0] is None else row[0]
-        if payload is None:
-            return None
-        return shown(decode(bytes(payload))) or ""
-    except (ValueError, TypeError, StoreError):  # damaged: who asks for it is told so
-        return None
+def _texts(ledger: Ledger, spans: Sequence[int], *, indexed: int) -> Iterator[tuple[int, str]]:
+    """The texts of originals that are in the index, or are not, as far as they can be read."""
+    for span, payload, slot, epoch in ledger.all(
+        "SELECT p.span, t.payload, p.slot, p.epoch FROM pointer p JOIN turn t ON t.carrier = p.span "  # noqa: S608
+        f"WHERE p.indexed = ? AND p.span IN ({marks(spans)}) ORDER BY p.span",
+        (indexed, *spans),
+    ):
+        try:
+            held = cold.stored(ledger, slot, epoch) if payload is None else payload
+            if held is not None:
+                yield int(span), shown(decode(bytes(held))) or ""
+        except (ValueError, TypeError, StoreError):  # damaged: who asks for it is told so
+            continue
 
 
 def erase(ledger: Ledger, span: int) -> None:
@@ -84,7 +91,7 @@ def erase(ledger: Ledger, span: int) -> None:
         ledger.run("DELETE FROM entry WHERE span = ?", (span,))
         ledger.run("UPDATE pointer SET indexed = 0 WHERE span = ?", (span,))
         return
-    text = _text(ledger, span, indexed=1)
+    text = next((text for _, text in _texts(ledger, [span], indexed=1)), None)
     if text is None:  # what was entered is not known any more, so the index is made anew without it
         ledger.run("INSERT INTO entry (entry) VALUES ('delete-all')")
         others = [

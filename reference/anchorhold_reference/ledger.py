@@ -5,11 +5,11 @@ A transaction is durable when it ends (CRA-3), so "durable before the next" mean
 database; `stores.sqlite` and `stores.postgres` are those there are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from anchorhold_reference.stores.outer import ColdStore
 
@@ -96,6 +96,17 @@ class Ledger(Protocol):
     def close(self) -> None:
         """Let go of the database; what was not committed is gone, as after a crash. May be called again."""
         ...
+
+
+_AT_A_TIME = 500
+"""Parameters of one statement."""
+_T = TypeVar("_T")
+
+
+def batched(values: Sequence[_T], size: int = _AT_A_TIME) -> Iterator[Sequence[_T]]:
+    """Values in parts that one statement takes as its parameters."""
+    for at in range(0, len(values), size):
+        yield values[at : at + size]
 
 
 def marks(values: Sequence[object]) -> str:

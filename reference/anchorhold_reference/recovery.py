@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from anchorhold_reference import cold, index
 from anchorhold_reference.decide import may_release
-from anchorhold_reference.ledger import Ledger
+from anchorhold_reference.ledger import Ledger, batched, marks
 
 
 def recover(ledger: Ledger, session: int) -> None:
@@ -109,13 +109,20 @@ def release(ledger: Ledger, summary: int) -> None:
 def release_spans(ledger: Ledger, spans: Iterable[int]) -> None:
     """Let go of the sources of spans, each only while its committed copy is there and no window shows it (PTR-2).
     Inside a transaction."""
-    for span in spans:
-        committed, landed = ledger.one(
-            "SELECT EXISTS (SELECT 1 FROM pointer p WHERE p.span = ? AND p.holding = 'committed') "
-            "AND NOT EXISTS (SELECT 1 FROM live w WHERE w.carrier = ?), "
+    for some in batched(list(spans)):
+        states = ledger.all(
+            "SELECT t.carrier, EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier AND p.holding = 'committed') "  # noqa: S608
+            "AND NOT EXISTS (SELECT 1 FROM live w WHERE w.carrier = t.carrier), "
             "EXISTS (SELECT 1 FROM pointer p JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
-            "  WHERE p.span = ? AND p.copy = 'landed')",
-            (span, span, span),
+            "  WHERE p.span = t.carrier AND p.copy = 'landed') "
+            f"FROM turn t WHERE t.carrier IN ({marks(some)})",
+            some,
         )
-        if may_release(committed=bool(committed), landed=bool(landed)):
-            ledger.run("UPDATE turn SET payload = NULL WHERE carrier = ?", (span,))
+        ledger.many(
+            "UPDATE turn SET payload = NULL WHERE carrier = ?",
+            [
+                (span,)
+                for span, committed, landed in states
+                if may_release(committed=bool(committed), landed=bool(landed))
+            ],
+        )

@@ -1,6 +1,6 @@
 """One session's part of the ledger: its window, its spans, its facts. Reads and single writes, no decisions."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from anchorhold_reference import cold
@@ -9,7 +9,7 @@ from anchorhold_reference.decide import Holding, classify
 from anchorhold_reference.errors import TurnConflictError
 from anchorhold_reference.extract import Mention, facts_of
 from anchorhold_reference.extract.slots import name
-from anchorhold_reference.ledger import Ledger, marks
+from anchorhold_reference.ledger import Ledger, batched, marks
 from anchorhold_reference.window import Window, Windows
 from anchorhold_spec.vocabulary import Turn
 
@@ -63,10 +63,6 @@ def restore_payload(ledger: Ledger, span: int) -> bool:
 def carrier_id(carrier: int, generation: int) -> str:
     """A carrier's id outside; never used again."""
     return f"summary-{carrier}" if generation else f"span-{carrier}"
-
-
-_AT_A_TIME = 500
-"""Parameters of one statement."""
 
 
 class Session:
@@ -296,15 +292,15 @@ class Session:
             self._facts.pop(span, None)
             self._turns.pop(span, None)
 
-    def intern(self, mentions: Sequence[Mention], keys: Sequence[bytes]) -> dict[bytes, int]:
-        """Ids of the facts with these keys, one key a mention, made where they are new. Inside a transaction."""
+    def _intern(self, mentions: Sequence[Mention]) -> None:
+        """Make the facts that are new. Inside a transaction."""
         self.ledger.many(
             "INSERT INTO fact (session, key, kind, literal, value, negated, hedged, subject, attribute, "
             "subject_name, attribute_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             [
                 (
                     self.root,
-                    key,
+                    m.key,
                     m.kind,
                     m.literal,
                     m.value,
@@ -315,17 +311,14 @@ class Session:
                     None if m.subject is None else name(m.subject),
                     None if m.attribute is None else name(m.attribute),
                 )
-                for m, key in zip(mentions, keys, strict=True)
+                for m in {m.key: m for m in reversed(mentions)}.values()
             ],
         )
-        return self.facts(keys)
 
     def facts(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Ids of the facts with these keys, as far as there are any."""
-        wanted = list(dict.fromkeys(keys))
         found: dict[bytes, int] = {}
-        for at in range(0, len(wanted), _AT_A_TIME):
-            some = wanted[at : at + _AT_A_TIME]
+        for some in batched(list(dict.fromkeys(keys))):
             for fact, key in self.ledger.all(
                 f"SELECT id, key FROM fact WHERE session = ? AND key IN ({marks(some)})",  # noqa: S608
                 (self.root, *some),
@@ -338,16 +331,27 @@ class Session:
         row = self.ledger.first("SELECT id FROM fact WHERE session = ? AND key = ?", (self.root, key))
         return None if row is None else int(row[0])
 
-    def record(self, span: int, mentions: Sequence[Mention], *, calls: bool) -> None:
-        """Write down what a span asserts, once, and its evidential class (EVI-4). Inside a transaction."""
-        (done,) = self.ledger.one("SELECT read FROM turn WHERE carrier = ?", (span,))
-        if done:
-            return
-        keys = [m.key for m in mentions]
-        facts = self.intern(mentions, keys)
-        self.ledger.many(
+    def record(self, read: Mapping[int, Sequence[Mention]], *, calling: Collection[int]) -> dict[bytes, int]:
+        """Write down what each span asserts, once, and its evidential class (EVI-4); `calling` are those that call a
+        tool. Answers with the ids of all these facts, by key. Inside a transaction."""
+        ledger = self.ledger
+        new: list[int] = []
+        for some in batched(list(read)):
+            new += [
+                int(span)
+                for (span,) in ledger.all(
+                    f"SELECT carrier FROM turn WHERE read = 0 AND carrier IN ({marks(some)}) ORDER BY carrier",  # noqa: S608
+                    some,
+                )
+            ]
+        self._intern([m for span in new for m in read[span]])
+        facts = self.facts([m.key for found in read.values() for m in found])
+        ledger.many(
             "INSERT INTO assertion (span, fact, said) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            [(span, facts[key], m.said) for m, key in zip(mentions, keys, strict=True)],
+            [(span, facts[m.key], m.said) for span in new for m in read[span]],
         )
-        kind = classify(frozenset(m.kind for m in mentions), calls=calls)
-        self.ledger.run("UPDATE turn SET read = 1, class = ? WHERE carrier = ?", (kind.value, span))
+        ledger.many(
+            "UPDATE turn SET read = 1, class = ? WHERE carrier = ?",
+            [(classify(frozenset(m.kind for m in read[span]), calls=span in calling).value, span) for span in new],
+        )
+        return facts

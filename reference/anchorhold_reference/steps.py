@@ -5,7 +5,7 @@ after reading everything back. Where copies are made later, `point` writes point
 the summary commits as `pending`, and the sources stay until the copies have landed (PTR-5).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from anchorhold_reference import cold, index
@@ -19,6 +19,9 @@ from anchorhold_reference.planning import Plan
 from anchorhold_reference.session import Live, Session
 from anchorhold_reference.summaries import Carried, Claim, manifest, names_omissions, omissions
 from anchorhold_reference.values import Clock, Uptime
+
+_PAGE = 64
+"""Originals that are read back at a time."""
 
 
 class Conflict(Exception):  # noqa: N818 - it is an outcome on its way up, not an error
@@ -61,12 +64,9 @@ class Steps:
         older = next((one for one in plan.chosen if one.turn is None), None)
         with ledger.transaction():
             self._unchanged(plan)
-            for span, found in plan.read.items():
-                session.record(span, found, calls=span in plan.calling)
-            keys = {span: [m.key for m in found] for span, found in plan.read.items()}
-            facts = session.facts([key for own in keys.values() for key in own])
+            facts = session.record(plan.read, calling=plan.calling)
             pins = [] if older is None else pinned(session, older.carrier)
-            asserted = self._asserted(plan, older, keys, facts)
+            asserted = self._asserted(plan, older, facts)
             body = carry_pins(body, asserted, older, pins)
             entries = manifest(body, asserted)
             lost = lacking(pins, entries)
@@ -75,12 +75,7 @@ class Steps:
                     "the summary cannot repeat what no original anchors any more (MAN-1)", self._in_words(lost)
                 )
             carried = {entry.fact for entry in entries}
-            dropped = [
-                m
-                for span, found in plan.read.items()
-                for m, key in zip(found, keys[span], strict=True)
-                if facts[key] not in carried
-            ]
+            dropped = [m for found in plan.read.values() for m in found if facts[m.key] not in carried]
             turns = len(plan.read) + (0 if older is None else len(session.under(older.carrier)))
             text = f"{body}\n{omissions(turns, dropped, left_out)}"
             summary = write_summary(
@@ -112,19 +107,20 @@ class Steps:
                 "the window was compacted, cleared or rewound, or a turn was forgotten, while the summary was being "
                 "written (CON-2, CON-3); nothing was changed, compact again"
             )
-        for one in plan.chosen:
-            row = self.ledger.first(
-                "SELECT claimed FROM live WHERE session = ? AND carrier = ?", (self.session.id, one.carrier)
+        free = {
+            int(carrier)
+            for (carrier,) in self.ledger.all(
+                "SELECT carrier FROM live WHERE session = ? AND claimed IS NULL", (self.session.id,)
             )
-            if row != (None,):
+        }
+        for one in plan.chosen:
+            if one.carrier not in free:
                 raise Conflict(
                     f"{one.id} was claimed by another compaction while the summary was being written (CON-2); "
                     "nothing was changed, compact again"
                 )
 
-    def _asserted(
-        self, plan: Plan, older: Live | None, keys: Mapping[int, Sequence[bytes]], facts: Mapping[bytes, int]
-    ) -> dict[bytes, list[Claim]]:
+    def _asserted(self, plan: Plan, older: Live | None, facts: Mapping[bytes, int]) -> dict[bytes, list[Claim]]:
         """What stands behind the new summary, by key: the assertions of the raw spans, and the manifest of the older
         summary. A statement of an older original that its summary does not repeat was not shown, and so supports
         nothing (MAN-5); this also keeps the cost to what the window holds, however long the session."""
@@ -132,8 +128,8 @@ class Steps:
         for one in plan.chosen:
             if one.turn is None:
                 continue
-            for key in keys[one.carrier]:
-                found.setdefault(key, []).append(Claim(fact=facts[key], speaker=one.turn.speaker))
+            for m in plan.read[one.carrier]:
+                found.setdefault(m.key, []).append(Claim(fact=facts[m.key], speaker=one.turn.speaker))
         if older is not None:
             for key, claims in claims_of(self.session, older.carrier).items():
                 found.setdefault(key, []).extend(claims)
@@ -153,28 +149,27 @@ class Steps:
         ledger = self.ledger
         with ledger.transaction():
             self._still_staged(staged.summary)
-            places = []
-            for span, payload in ledger.all(
+            wanted = ledger.all(
                 "SELECT t.carrier, t.payload FROM covers k JOIN turn t ON t.carrier = k.carrier WHERE k.summary = ? "
                 "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier) "
                 "AND NOT EXISTS (SELECT 1 FROM cold o WHERE o.span = t.carrier) ORDER BY t.carrier",
                 (staged.summary,),
-            ):
-                slot, epoch = cold.allocate(ledger)
-                places.append(cold.Place(slot=slot, epoch=epoch, span=int(span), payload=cold.as_bytes(payload)))
-            for place in places:
-                if ledger.outer is None:
-                    cold.land(ledger, place)
-                else:
-                    cold.reserve(ledger, place)
+            )
+            places = [
+                cold.Place(slot=slot, epoch=epoch, span=int(span), payload=cold.as_bytes(payload))
+                for (span, payload), (slot, epoch) in zip(wanted, cold.allocate(ledger, len(wanted)), strict=True)
+            ]
+            if ledger.outer is None:
+                cold.land_all(ledger, places)
+            else:
+                cold.reserve(ledger, places)
         if ledger.outer is None:
             return
         try:
             cold.place_all(ledger, places)
             with ledger.transaction():
                 self._still_staged(staged.summary)
-                for place in places:
-                    cold.land(ledger, place)
+                cold.land_all(ledger, places)
         except BaseException:
             cold.give_up(ledger, places)
             raise
@@ -185,26 +180,28 @@ class Steps:
         with self.ledger.transaction():
             self._still_staged(staged.summary)
             age = advance(self.ledger, self.uptime())
-            for span, mark, slot, epoch in self.ledger.all(
+            found = self.ledger.all(
                 "SELECT t.carrier, t.digest, o.slot, o.epoch FROM covers k JOIN turn t ON t.carrier = k.carrier "
                 "LEFT JOIN cold o ON o.span = t.carrier WHERE k.summary = ? "
                 "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier) ORDER BY t.carrier",
                 (staged.summary,),
-            ):
-                if slot is None and landed:
-                    continue  # a store that only said that it had it: the commit will find no pointer, and refuse
-                if slot is None:
-                    slot, epoch = cold.allocate(self.ledger)
-                cold.issue(
-                    self.ledger,
-                    span=span,
-                    slot=slot,
-                    epoch=epoch,
-                    mark=mark,
-                    now=now,
-                    age=age,
-                    copy=Copy.LANDED if landed else Copy.OUTSTANDING,
-                )
+            )
+            # Where a store only said that it had a copy, the commit will find no pointer, and refuse.
+            lacking_copy = 0 if landed else sum(1 for _, _, slot, _ in found if slot is None)
+            places = iter(cold.allocate(self.ledger, lacking_copy))
+            originals = []
+            for span, mark, slot, epoch in found:
+                at = next(places, None) if slot is None else (slot, epoch)
+                if at is not None:
+                    originals.append(cold.Named(span=span, slot=at[0], epoch=at[1], mark=mark))
+            cold.issue(
+                self.ledger,
+                originals,
+                now=now,
+                age=age,
+                holding=Holding.STAGED,
+                copy=Copy.LANDED if landed else Copy.OUTSTANDING,
+            )
 
     # -- commit --
 
@@ -215,16 +212,10 @@ class Steps:
         with ledger.transaction():
             self._still_staged(summary)
             self._as_staged(staged)
-            raw = [
-                (int(span), str(turn), EvidentialClass(kind))
-                for span, turn, kind in ledger.all(
-                    "SELECT t.carrier, t.id, t.class FROM covers k JOIN turn t ON t.carrier = k.carrier "
-                    "WHERE k.summary = ?",
-                    (summary,),
-                )
-            ]
-            for span, turn, kind in raw:
-                source = self._source(span)
+            named = names_omissions(staged.text)
+            raw: list[int] = []
+            for span, turn, kind, source in self._sources(summary):
+                raw.append(span)
                 if not provenance_holds(source):
                     raise StoreError(
                         f"the original of turn {turn!r} is not in the cold store as its pointer names it (PTR-1, "
@@ -232,7 +223,6 @@ class Steps:
                     )
                 # Nothing expires before the horizon, since every lifetime asks `decide.may_expire` (EVI-3).
                 lasts = source.landed or source.held
-                named = names_omissions(staged.text)
                 if not may_reclaim(kind, pointed=source.pointed, lasts=lasts, omissions_named=named):
                     raise Conflict(
                         f"insufficient provenance, original retained: turn {turn!r} is {kind} (EVI-2); nothing was "
@@ -247,9 +237,9 @@ class Steps:
             ledger.run("UPDATE carrier SET state = 'committed' WHERE id = ?", (summary,))
             ledger.many(
                 "UPDATE pointer SET holding = 'committed' WHERE span = ? AND holding = 'staged'",
-                [(span,) for span, _, _ in raw],
+                [(span,) for span in raw],
             )
-            index.enter(ledger, [span for span, _, _ in raw])
+            index.enter(ledger, raw)
             ledger.run("UPDATE session SET compactions = compactions + 1 WHERE id = ?", (session.id,))
             session.new_version()
         if ledger.first("SELECT 1 FROM carrier WHERE id = ? AND state = 'committed'", (summary,)) is None:
@@ -270,19 +260,35 @@ class Steps:
         if covered != wanted or claimed != wanted:
             raise StoreError("the store does not hold all that the staged summary claimed (OUT-3, PTR-3)")
 
-    def _source(self, span: int) -> Source:
-        """What the store really holds of a span: read back, because a store may only say that it succeeded."""
-        issued = cold.pointer_to(self.ledger, span)
-        if issued is None:
-            return Source(pointed=False, landed=False, removed=False)
-        stored = cold.stored(self.ledger, issued.address.slot, issued.address.epoch)
-        landed = stored is not None and digest(stored) == issued.address.digest
-        held = False
-        if issued.copy is Copy.OUTSTANDING:
-            (payload,) = self.ledger.one("SELECT payload FROM turn WHERE carrier = ?", (span,))
-            held = payload is not None and digest(cold.as_bytes(payload)) == issued.address.digest
-        gone = issued.holding in {Holding.GONE, Holding.EXPIRED}
-        return Source(pointed=True, landed=landed, removed=gone, held=held)
+    def _sources(self, summary: int) -> Iterator[tuple[int, str, EvidentialClass, Source]]:
+        """Span, turn and class of each raw span under a summary, with what the store really holds of it: read back,
+        because a store may only say that it succeeded."""
+        after = -1
+        while True:
+            rows = self.ledger.all(
+                "SELECT t.carrier, t.id, t.class, p.holding, p.copy, p.digest, p.slot, p.epoch, o.epoch, o.payload, "
+                "CASE p.copy WHEN 'outstanding' THEN t.payload END "
+                "FROM covers k JOIN turn t ON t.carrier = k.carrier LEFT JOIN pointer p ON p.span = k.carrier "
+                "LEFT JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
+                "WHERE k.summary = ? AND k.carrier > ? ORDER BY k.carrier LIMIT ?",
+                (summary, after, _PAGE),
+            )
+            for span, turn, kind, holding, copy, mark, slot, epoch, entry, payload, source in rows:
+                after = int(span)
+                if holding is None:
+                    state = Source(pointed=False, landed=False, removed=False)
+                else:
+                    stored = None if entry is None else cold.bytes_of(self.ledger, slot, epoch, payload)
+                    outstanding = Copy(copy) is Copy.OUTSTANDING
+                    state = Source(
+                        pointed=True,
+                        landed=stored is not None and digest(stored) == mark,
+                        removed=Holding(holding) in {Holding.GONE, Holding.EXPIRED},
+                        held=outstanding and source is not None and digest(cold.as_bytes(source)) == mark,
+                    )
+                yield after, str(turn), EvidentialClass(kind), state
+            if len(rows) < _PAGE:
+                return
 
     def _keeps_all(self, staged: Staged) -> None:
         """That nothing comes loose which only the older summary anchors (MAN-1)."""

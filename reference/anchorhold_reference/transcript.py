@@ -16,11 +16,13 @@ from anchorhold_reference.copier import Copier
 from anchorhold_reference.decide import Holding
 from anchorhold_reference.errors import LedgerError, MismatchError, StoreError, UnknownCarrierError
 from anchorhold_reference.extract.facts import UnreadableError
+from anchorhold_reference.originals import original
 from anchorhold_reference.pointer import unseal
 from anchorhold_reference.policies import lifetime
 from anchorhold_reference.provenance import is_pending, pointers, ratios
 from anchorhold_reference.recovery import recover
 from anchorhold_reference.retrieval import retrieve
+from anchorhold_reference.searching import search
 from anchorhold_reference.session import UNDER, Session, carrier_id
 from anchorhold_reference.status import accepted, causes, note, status
 from anchorhold_reference.stores.opening import OpenLedger, open_ledger
@@ -440,20 +442,15 @@ class Transcript:
 
         Raises `MismatchError` where the bytes are not those that it names (EPO-3), `StoreError` where they are lost.
         """
+        address = unseal(token)
         try:
-            answer = answers.resolve(self._session, token)
-        except MismatchError as error:
-            self._damaged(error.epoch, error)
-            raise
-        except StoreError as error:
-            address = unseal(token)
+            answer = answers.resolve(self._session, address)
+        except (MismatchError, StoreError) as error:
             if address is not None:
                 self._damaged(address.epoch, error)
             raise
-        if answer.kind is AnswerKind.FOUND:
-            address = unseal(token)
-            if address is not None:
-                self._used[address.epoch] = self._uptime()
+        if address is not None and answer.kind is AnswerKind.FOUND:
+            self._used[address.epoch] = self._uptime()
         return answer
 
     def _damaged(self, epoch: int, error: Exception) -> None:
@@ -469,16 +466,14 @@ class Transcript:
 
     def search(self, literal: str) -> Answer:
         """Look a literal up, as a whole word or words, in the window and in every original (REC-1)."""
-        return answers.search(self._session, literal)
+        return search(self._session, literal)
 
     def retrieve(self, query: str, *, limit: int = 8) -> list[Answer]:
         """The originals outside the window that a question in words fits best, the best first.
 
         Likeness is no answer: for whether something was said ask `search`, for a value `reconstitute`.
         """
-        return [
-            answers.original(turn, carrier=carrier) for turn, carrier in retrieve(self._session, query, limit=limit)
-        ]
+        return [original(turn, carrier=carrier) for turn, carrier in retrieve(self._session, query, limit=limit)]
 
     def evict(self, token: str) -> Outcome:
         """Ask that an original be removed from the cold store. Refused where an assertion would come loose (ANC-1),

@@ -33,16 +33,13 @@ def archive(session: Session, carriers: list[Live], *, now: float, age: float) -
         if one.turn is not None:
             # One that cannot be read has no assertions on record (MAN-3); its original is kept like any other.
             with contextlib.suppress(UnreadableError):
-                session.record(one.carrier, session.read(one), calls=bool(one.turn.calls))
+                session.record({one.carrier: session.read(one)}, calling={one.carrier} if one.turn.calls else ())
             if cold.pointer_to(ledger, one.carrier) is None:
                 (mark,) = ledger.one("SELECT digest FROM turn WHERE carrier = ?", (one.carrier,))
-                slot, epoch = cold.allocate(ledger)
+                ((slot, epoch),) = cold.allocate(ledger, 1)
                 cold.issue(
                     ledger,
-                    span=one.carrier,
-                    slot=slot,
-                    epoch=epoch,
-                    mark=mark,
+                    [cold.Named(span=one.carrier, slot=slot, epoch=epoch, mark=mark)],
                     now=now,
                     age=age,
                     holding=Holding.COMMITTED,

@@ -5,6 +5,7 @@ It keeps turns in a list, replaces all but the last two by what the model says, 
 
 import asyncio
 import dataclasses
+import json
 import sys
 import threading
 from pathlib import Path
@@ -192,14 +193,14 @@ class Adapter:
         return [Audit(compaction=1, turn="t1", passed=True), Audit(compaction=2, passed=False)]
 
     def override(self, reason):
-        return Outcome(kind=OutcomeKind.COMMITTED, reason=repr([*self.done, reason]))
+        return Outcome(kind=OutcomeKind.COMMITTED, reason=json.dumps([*self.done, reason], separators=(",", ":")))
 
     def begin(self, worker, op, arguments):
         self.begun = (worker, op, dict(arguments))
 
     def advance(self, worker):
         if worker == "w":
-            return Advance(done=False, at=repr(self.begun))
+            return Advance(done=False, at=json.dumps(self.begun, separators=(",", ":")))
         if worker == "asks":
             return Advance(done=True, answer=Answer(kind=AnswerKind.FOUND, text="x"))
         return Advance(done=True, outcome=Outcome(kind=OutcomeKind.NOTHING))

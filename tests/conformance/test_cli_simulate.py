@@ -1,13 +1,17 @@
 """`anchorhold simulate race`: table, JSON and page tell the same; what cannot be run is refused with the cure."""
 
+import io
 import json
 from html.parser import HTMLParser
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from anchorhold.cli.simulate import app
-from anchorhold_spec.simulate import DESIGNS
+from anchorhold.race import tables
+from anchorhold.race.show import narrow, rates
+from anchorhold_spec.simulate import DESIGNS, Parameters, study
 
 SMALL = ["race", "--commits", "40", "--seeds", "2", "--rates", "20,2,60"]
 
@@ -68,3 +72,25 @@ def test_what_cannot_be_run_is_refused(options, said):
 
     assert result.exit_code == 2
     assert said in result.stderr
+
+
+@pytest.fixture(scope="module")
+def wide():
+    return study(Parameters(commits=20), seeds=range(1, 3), rates=(0.5, 2, 20, 60, 90, 120, 150), workers=1)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 101, 200])
+def test_no_interval_is_cut_however_narrow_the_terminal(width, wide):
+    shown = io.StringIO()
+    console = Console(file=shown, width=width)
+    for part in tables(wide, width=width):
+        console.print(part)
+    text = shown.getvalue()
+
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+    for rate in rates(wide):
+        assert text.count(f" {rate:g}/min") == 1
+    for cell in wide.cells:
+        assert f" {cell.design.name} " in text
+        assert all(line in text for line in narrow(cell.unresolvable).splitlines())

@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from anchorhold.cli.spec import app
+from anchorhold_spec import machines
 from anchorhold_spec.catalogue import LEVELS, RULES
 
 WIDE = {"COLUMNS": "100", "TERM": "dumb"}
@@ -78,6 +79,10 @@ def test_show_json_holds_every_field() -> None:
         (["show", "ANC1"], "did you mean ANC-1?"),
         (["show", "PTR-7"], "PTR-1 or PTR-2"),
         (["show", "\x1b[31mred"], "spec list"),
+        (["show", "anchorin"], "did you mean anchoring"),
+        (["show", "era"], "spec list --family ERA"),
+        (["show", "Lossless"], "spec list --level lossless"),
+        (["show", "release-race", "--json"], "is a machine"),
         (["list", "--level", "6"], "5 (lossless)"),
         (["list", "--family", "ABC"], "ANC, MAN"),
     ],
@@ -90,3 +95,15 @@ def test_what_is_unknown_ends_with_one_line_and_status_2(arguments: list[str], h
     assert hint in error
     assert len(error.splitlines()) == 1
     assert "\x1b" not in error
+
+
+@pytest.mark.parametrize("name", machines.names())
+def test_show_gives_the_vocabulary_actions_and_properties_of_each_machine(name: str) -> None:
+    machine = machines.load(name)
+    code, out, _ = run("show", name)
+
+    assert code == 0
+    assert out.startswith(f"# {name}\n")
+    assert all(f"`{symbol.name}`" in out for symbol in machine.symbols)
+    assert all(action.doc in out for action in machine.actions)
+    assert all(each.name in out for each in machine.public)

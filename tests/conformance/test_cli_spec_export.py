@@ -71,7 +71,7 @@ def test_the_readme_is_written_again(tmp_path, monkeypatch):
     # What the table says takes proofs; test_prove_without holds the published one to them.
     monkeypatch.setattr("anchorhold.cli.spec_export.tagged_guards", lambda machines: "the table of guards")
     stale = tmp_path / "README.md"
-    names_ = ("claims", "rules", "departures", "guards")
+    names_ = ("sight", "claims", "rules", "departures", "guards")
     stale.write_text("".join(f"<!-- generated: {n} -->stale text<!-- end: {n} -->\n" for n in names_), "utf-8")
 
     assert run("readme", "-o", stale).exit_code == 0
@@ -84,7 +84,8 @@ def test_the_readme_is_written_again(tmp_path, monkeypatch):
     ("arguments", "said"),
     [
         (("tla", "no-such-machine"), "there is no machine 'no-such-machine'"),
-        (("tla", "release-race", "--size", "spans"), "'spans' is not NAME=VALUE"),
+        (("tla", "release-race", "--size", "spans"), "'spans' is none"),
+        (("tla", "release-race", "--size", "spans=1,spans=2"), "spans twice, as 1 and as 2"),
         (("tla", "release-race", "--size", "spans=many"), "sizes are whole numbers"),
         (("murphi", "release-race", "--size", "drawers=1"), "no size drawers"),
         (("tla", "release-race", "--switch", "colour=red"), "no switch 'colour'"),

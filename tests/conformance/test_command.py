@@ -155,6 +155,22 @@ def test_the_replay_command_works_from_another_directory(kept_of: str, tmp_path:
     assert again.returncode == 1
 
 
+def test_replay_is_exact_and_says_where_it_is_not(command) -> None:  # type: ignore[no-untyped-def]
+    command("check", f"{TOYS}:Loses", "--scenario", "growth-drop", "--rule", "PTR-1", "--effort", "quick")
+    path = "anchorhold-report/histories/PTR-1.jsonl"
+
+    again = command("replay", path)
+    other = command("replay", path, "--compactor", f"{TOYS}:Archive")
+    exactly = command("replay", path, "--compactor", f"{TOYS}:Archive", "--exact")
+
+    assert "events as in the file, byte for byte" in again.out
+    assert again.status == 1
+    assert "is not as in the file" in other.out
+    assert [line for line in other.out.splitlines() if line.startswith(("  file ", "  now "))]
+    # Without --exact another course of events is told, and is no failure of a rule.
+    assert (other.status, exactly.status) == (0, 3)
+
+
 def test_replay_says_where_a_program_has_to_be_looked_for(command, monkeypatch, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     adapter = Path("loses_adapter.py")
     adapter.write_text(ADAPTER, encoding="utf-8")
@@ -172,7 +188,13 @@ def test_check_writes_its_reports_where_it_is_told_to(command) -> None:  # type:
     ended = command("check", f"{TOYS}:Loses", "--scenario", "growth-drop", "--rule", "PTR-1", "--report", "out")
 
     assert ended.status == 1
-    assert {path.name for path in Path("out").iterdir()} == {"result.json", "junit.xml", "report.html", "histories"}
+    assert {path.name for path in Path("out").iterdir()} == {
+        "result.json",
+        "junit.xml",
+        "badge.svg",
+        "report.html",
+        "histories",
+    }
     assert [path.name for path in Path("out/histories").iterdir()] == ["PTR-1.jsonl"]
     assert decode(Path("out/result.json").read_bytes()).failures[0].history == "out/histories/PTR-1.jsonl"
 
@@ -272,7 +294,7 @@ def test_an_interrupt_is_one_line_and_status_130(command, monkeypatch: pytest.Mo
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("anchorhold.cli.check.run_check", interrupted)
+    monkeypatch.setattr("anchorhold.cli.checking.run_check", interrupted)
     ended = command("check", f"{TOYS}:Archive")
 
     assert ended.status == 130

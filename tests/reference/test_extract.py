@@ -1,10 +1,11 @@
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anchorhold_reference.extract import facts_of, mentions
+from anchorhold_reference.extract.mention import key_of
 from anchorhold_spec.vocabulary import ToolCall, Turn
 
 
@@ -140,6 +141,44 @@ def test_man_2_every_literal_stands_where_it_says(text):
         assert text[m.start : m.end] == m.literal
         assert m.literal in text
         assert m.said in text
+
+
+@given(st.text(max_size=400))
+def test_man_2_a_key_is_made_of_what_the_mention_says(text):
+    for m in mentions(f"    12→{text}\nThe port of db is 80. Wait at most 30 ms, J-8. {text}"):
+        assert m.key == key_of(
+            m.kind,
+            m.literal,
+            m.said,
+            subject=m.subject,
+            attribute=m.attribute,
+            negated=m.negated,
+            hedged=m.hedged,
+            frame=m.frame,
+        )
+
+
+SPACED = (
+    "%-19s",
+    "J-88",
+    "/srv/a7",
+    "text",
+    "Ana",
+    f'"{"─" * 70}",',
+    f'{{"{"k" * 40}":"v-1","{"n" * 40}":7}}',
+    "v=3,",
+)
+
+
+# As many blanks too many as the long word has parts: the lengths of the words alone do not tell where they stand.
+@example([("J-88", "    "), (SPACED[5], " "), ("/srv/a7", " ")])
+@given(st.lists(st.tuples(st.sampled_from(SPACED), st.integers(1, 6).map(" ".__mul__)), max_size=6))
+def test_man_1_how_much_white_space_stands_between_words_changes_no_literal(words):
+    one = mentions(" ".join(word for word, _ in words))
+    other = mentions("".join(word + blank for word, blank in words))
+
+    kinds = {"identifier", "path", "number"}
+    assert [m.literal for m in one if m.kind in kinds] == [m.literal for m in other if m.kind in kinds]
 
 
 WORD = st.text(string.ascii_letters + string.digits + "-_/.", min_size=1, max_size=12).filter(

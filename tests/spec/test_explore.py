@@ -415,7 +415,7 @@ def test_a_search_that_was_stopped_goes_on_from_its_checkpoint(tmp_path):
     with pytest.raises(UnknownChoice, match="other sizes"):
         explore(machine, sizes={**sizes, "spans": 3}, engine=Engine.COMPILED, checkpoint=file, resume=True)
     file.write_bytes(b"no checkpoint")
-    with pytest.raises(UnknownChoice, match="cannot be read"):
+    with pytest.raises(UnknownChoice, match="is no checkpoint"):
         explore(machine, sizes=sizes, engine=Engine.COMPILED, checkpoint=file, resume=True)
     # Written as a whole: no draft is left.
     assert [each.name for each in tmp_path.iterdir()] == ["search.npz"]

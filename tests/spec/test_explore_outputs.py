@@ -203,6 +203,12 @@ def test_a_machine_of_ones_own_is_explored_from_its_file(tmp_path):
         (["release-race", "--size", "cows=3"], "cows"),
         (["release-race", "--size", "spans=many"], "many"),
         (["release-race", "--size", "spans"], "NAME=VALUE"),
+        (["release-race", "--size", "spans=-1"], "whole numbers, none below 0"),
+        (["release-race", "--size", "spans=0"], "at least 1"),
+        (["release-race", "--size", "spans=2,spans=3"], "spans twice, as 2 and as 3"),
+        (["release-race", "--size", "spans=2", "--size", "spans=2"], "spans twice"),
+        (["write-order", "--switch", "tags=none", "--switch", "tags=epochs"], "tags twice"),
+        (["release-race", "--size", "spans=9999", "--memory", "0.1"], "choose smaller sizes"),
         (["release-race", "--switch", "colour=red"], "colour"),
         (["release-race", "--drop", "release"], "ACTION:GUARD"),
         (["release-race", "--drop", "release:nothing"], "nothing"),
@@ -217,6 +223,31 @@ def test_what_cannot_be_is_refused_with_2_and_the_reason(arguments, told):
     assert result.exit_code == 2
     assert told in result.stderr
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize("machine", ["release-race", "asynchronous-copy"])
+def test_a_size_that_no_memory_holds_is_refused_with_2_and_one_line(machine):
+    """Before anything is compiled or allocated."""
+    result = invoke(machine, "--size", "spans=4000", "--memory", "0.05")
+
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert "GB" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"junk", b"PK\x03\x04junk", b"\x93NUMPY\x01\x00junk", b"\x80\x04N.", bytes(range(256)) * 40]
+)
+def test_a_file_that_is_no_checkpoint_is_refused_in_words_that_say_what_to_do(content, tmp_path):
+    file = tmp_path / "search"
+    file.write_bytes(content)
+    result = CliRunner().invoke(APP, ["release-race", "--checkpoint", str(file), "--resume"])
+
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert "is no checkpoint" in result.stderr
+    assert "pickle" not in result.stderr
+    assert file.read_bytes() == content
 
 
 def test_nothing_is_written_where_nothing_is_broken(tmp_path):

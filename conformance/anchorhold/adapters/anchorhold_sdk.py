@@ -376,7 +376,7 @@ class Advance:
 
 
 def plain(value: Any) -> Any:
-    """The JSON form of a value of the protocol. Fields that are none are left out; bytes become base64.
+    """The JSON form of a value of the protocol. Bytes become base64; what is none, as it is by default, is left out.
 
     Raises AdapterError for anything that the protocol has no form for.
     """
@@ -391,7 +391,10 @@ def plain(value: Any) -> Any:
         text = members.get("text")
         if isinstance(text, str) and members.get("data", b"") is None and not is_unicode(text):
             members["text"], members["data"] = None, text.encode("utf-8", "surrogatepass")
-        return {name: plain(member) for name, member in members.items() if member is not None}
+        # None is the same as left out where it is the default, and nowhere else.
+        optional = {f.name for f in dataclasses.fields(value) if f.default is None}
+        told = {name: member for name, member in members.items() if member is not None or name not in optional}
+        return {name: plain(member) for name, member in told.items()}
     if isinstance(value, Mapping):
         return {plain(key): plain(member) for key, member in value.items()}
     if isinstance(value, (set, frozenset)):
@@ -554,11 +557,13 @@ class Server:
                 continue
             try:
                 message = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 self._send_error(None, PARSE_ERROR, f"not JSON: {error}")
                 continue
             if not isinstance(message, dict):
                 self._send_error(None, INVALID_REQUEST, "a message is a JSON object, one a line")
+            elif not ("method" in message or "result" in message or "error" in message):
+                self._send_error(message.get("id"), INVALID_REQUEST, "a request has a `method`")
             elif "method" in message and self._concurrent and self._running:
                 threading.Thread(target=self._answer, args=(message,), name="anchorhold-beside", daemon=True).start()
             elif "method" in message:
@@ -583,6 +588,8 @@ class Server:
         request = message.get("id")
         params = message.get("params") or {}
         try:
+            if not isinstance(params, dict):
+                raise _RequestError(INVALID_PARAMS, "params are given by name")
             result = plain(self._call(message["method"], params, request))
             text = json.dumps({"jsonrpc": "2.0", "id": request, "result": result}, allow_nan=False)
         except _RequestError as error:
@@ -614,7 +621,7 @@ class Server:
             raise _RequestError(UNKNOWN_OPERATION, f"this compactor has no {method!r}")
         try:
             arguments = self._arguments(method, params)
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise _RequestError(INVALID_PARAMS, f"params of {method!r}: {type(error).__name__}: {error}") from error
         try:
             inspect.signature(operation).bind(*arguments)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from anchorhold.audit.model import Piece, Role, Turn
 from anchorhold_reference.extract import Mention, mentions
+from anchorhold_reference.extract.mention import key_of
 
 NUMBERED = re.compile(r"^\s*\d+(?:→|\t|\s*\|)\s?", re.MULTILINE)
 """What a tool puts before each line of a file that it shows: no fact of the file."""
@@ -108,10 +109,16 @@ def named(text: str) -> Iterator[Mention]:
         if not any(start <= mention.start and mention.end <= end for start, end, _ in whole):
             yield mention
     for start, end, path in whole:
-        yield Mention(kind="path", literal=path, start=start, end=end, said=path)
+        yield Mention(kind="path", literal=path, start=start, end=end, said=path, key=key_of("path", path, path))
     for match in _HEADER.finditer(text) if "-" in text else ():
+        literal = match.group()
         yield Mention(
-            kind="identifier", literal=match.group(), start=match.start(), end=match.end(), said=match.group()
+            kind="identifier",
+            literal=literal,
+            start=match.start(),
+            end=match.end(),
+            said=literal,
+            key=key_of("identifier", literal, literal),
         )
 
 

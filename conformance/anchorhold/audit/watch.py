@@ -16,6 +16,8 @@ MOST_WATCHED = 4 << 20
 """Characters after a compaction in which needs are looked for."""
 COPIED = 80
 """Characters that nobody repeats from memory: whoever does has the text in sight."""
+AGENTS = frozenset({Role.CALL, Role.ASSISTANT, Role.THINKING})
+"""What the agent writes: a copy tells that it had the text in sight, wherever it stands."""
 _OFFERED = re.compile(r"[a-z]+(?:_[a-z]+)*")
 _VERSION = re.compile(r"(?<=[@=])v?\d+\.\d+\.\d+[\w.+-]*$")
 _LEAST_LINE = 12
@@ -60,7 +62,7 @@ class Watch:
             return
         self.finding.watched += 1
         for piece in turn.pieces:
-            if piece.role is Role.CALL and not piece.addresses:
+            if piece.role in AGENTS and not piece.addresses:
                 self._copies(piece)
             if piece.role is Role.ASSISTANT or (piece.role is Role.CALL and not piece.product):
                 self._needs(turn, piece)

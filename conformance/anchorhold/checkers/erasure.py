@@ -1,6 +1,7 @@
 """ERA-1: what was forgotten is nowhere: not in the window, not behind a pointer, not in a manifest, not in a file."""
 
 from collections.abc import Iterator
+from enum import StrEnum
 
 from anchorhold.checkers.provenance import shown_to
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading
@@ -18,14 +19,14 @@ def era_1(reading: Reading, tally: Tally) -> None:
         if forget.op != "forget" or not forget.ok:
             continue
         for turn in withdrawal.turns:
-            own = _own(reading, turn)
+            own = own_to(reading, turn)
             if not own:
                 continue
             _seen(reading, tally, turn, own, forget)
             _scanned(reading, tally, turn, forget)
 
 
-def _own(reading: Reading, turn: str) -> tuple[str, ...]:
+def own_to(reading: Reading, turn: str) -> tuple[str, ...]:
     """The words that only this turn says, of all that was ever said in the transcript."""
     others = [words(said.turn) for i, said in reading.said.items() if i != turn]
     said = reading.said[turn]
@@ -37,8 +38,8 @@ def _seen(reading: Reading, tally: Tally, turn: str, own: tuple[str, ...], forge
         if observation.start < forget.end:
             continue
         tally.trigger()
-        for where, text in _texts(observation):
-            left = next((part for part in own if stands(part, text) or plain(part) in plain(text)), None)
+        for _, where, text in handed_out(observation):
+            left = says_any(own, text)
             if left is not None:
                 tally.fail(
                     f"Turn {turn} was forgotten, and {where} still says “{shorten(left)}”.",
@@ -54,12 +55,27 @@ def _seen(reading: Reading, tally: Tally, turn: str, own: tuple[str, ...], forge
                 )
 
 
-def _texts(observation: Observation) -> Iterator[tuple[str, str]]:
-    """Everything that was handed out, and where it stood."""
+def says_any(own: tuple[str, ...], text: str) -> str | None:
+    """The first of these words that a text says."""
+    return next((part for part in own if stands(part, text) or plain(part) in plain(text)), None)
+
+
+class Place(StrEnum):
+    """Where something stood that was handed out."""
+
+    WINDOW = "window"
+    POINTER = "pointer"
+    QUESTION = "question"
+    RECORD = "record"
+
+
+def handed_out(observation: Observation) -> Iterator[tuple[Place, str, str]]:
+    """Everything that was handed out: the place, the same in words, and the text."""
     for item in observation.items:
-        yield f"item {item.id} of the window", content(item)
+        yield Place.WINDOW, f"item {item.id} of the window", content(item)
     for token, answer in observation.answers.items():
-        yield f"the answer to pointer {token}", "\n".join((content(answer), answer.value or "", answer.reason or ""))
+        text = "\n".join((content(answer), answer.value or "", answer.reason or ""))
+        yield Place.POINTER, f"the answer to pointer {token}", text
     for question in observation.questions:
         arguments = question.operation.arguments
         answer = question.answer
@@ -67,13 +83,14 @@ def _texts(observation: Observation) -> Iterator[tuple[str, str]]:
         asked = plain(str(arguments.get("literal", "")))
         given = plain("\n".join((content(answer), answer.value or "")))
         yield (
+            Place.QUESTION,
             f"the answer to a {question.operation.op}",
             given if answer.kind in CONTENT else given.replace(asked, ""),
         )
     for carrier, entries in observation.manifests.items():
-        yield f"the manifest of {carrier}", "\n".join(entry.literal for entry in entries)
+        yield Place.RECORD, f"the manifest of {carrier}", "\n".join(entry.literal for entry in entries)
     for tombstone in observation.tombstones or ():
-        yield "the record of tombstones", "\n".join((tombstone.literal, tombstone.reason))
+        yield Place.RECORD, "the record of tombstones", "\n".join((tombstone.literal, tombstone.reason))
 
 
 def _pointers(reading: Reading, tally: Tally, turn: str, observation: Observation) -> None:

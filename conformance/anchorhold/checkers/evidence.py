@@ -133,27 +133,39 @@ def _told_otherwise(stretch: Stretch, missing: list[Assertion]) -> bool:
     return bool(missing) and all(any(plain(a.fact.literal) in fact for fact in told) for a in missing)
 
 
+def left_out(reading: Reading, stretch: Stretch) -> list[Assertion]:
+    """What turns that left the window assert, no item of it says, and nobody decided to drop."""
+    removed = set(reading.removed(stretch))
+    return [
+        a
+        for a in reading.assertions
+        if a.turn in removed
+        and not any(a.number in reading.stated(content(item)) for item in stretch.after.items)
+        and not tombstoned(reading, stretch.after, a)
+    ]
+
+
+def omissions_named(reading: Reading, stretch: Stretch) -> bool:
+    """Whether what summaries leave out of the turns that they replace is named, by one of them or by the outcome."""
+    missing = left_out(reading, stretch)
+    return (
+        not missing
+        or any(names_omissions(reading, stretch.after, item) for item in stretch.new_summaries)
+        or _told_otherwise(stretch, missing)
+    )
+
+
 def evi_2(reading: Reading, tally: Tally) -> None:
     """Each summary that leaves out something of structured turns: it says so, and says of what kind."""
     for stretch in reading.stretches:
-        removed = set(reading.removed(stretch))
+        removed = reading.removed(stretch)
         if not removed or not stretch.new_summaries:
             continue
-        missing = [
-            a
-            for a in reading.assertions
-            if a.turn in removed
-            and not any(a.number in reading.stated(content(item)) for item in stretch.after.items)
-            and not tombstoned(reading, stretch.after, a)
-        ]
         tally.trigger(int(any(structured(reading.said[turn]) for turn in removed)))
-        if not missing:
+        if omissions_named(reading, stretch):
             continue
+        missing = left_out(reading, stretch)
         item = stretch.new_summaries[-1]
-        if any(names_omissions(reading, stretch.after, i) for i in stretch.new_summaries) or _told_otherwise(
-            stretch, missing
-        ):
-            continue
         tally.fail(
             f"Summary {item.id} leaves out {missing[0]}"
             f"{f' and {len(missing) - 1} more' if len(missing) > 1 else ''}, and neither it nor the outcome says "

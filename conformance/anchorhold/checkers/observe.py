@@ -218,7 +218,9 @@ class Lanes:
 
 
 def _planted(header: Header, operation: Operation, turn: str) -> tuple[Fact, ...]:
-    """The facts that the suite planted in the turn that an `append` hands over."""
+    """The facts that a turn asserts: as its `append` says, or as the workload does where an `append` says nothing."""
+    if "facts" in operation.arguments:
+        return convert(operation.arguments["facts"], tuple[Fact, ...])
     steps = header.workload.steps
     here = steps[operation.step] if operation.step < len(steps) else None
     if isinstance(here, Append):

@@ -51,10 +51,40 @@ COMMANDS = (
         help="Play a history again, and see whether its rule breaks again.",
     ),
     _Command(
+        name="verify",
+        module="anchorhold.cli.verify",
+        attribute="verify",
+        help="Judge recorded histories, from a run or from production.",
+    ),
+    _Command(
+        name="diff",
+        module="anchorhold.cli.diff",
+        attribute="diff",
+        help="Compare two results: which rules got worse, better, undecided or new.",
+    ),
+    _Command(
+        name="init",
+        module="anchorhold.cli.init",
+        attribute="init",
+        help="Begin: an adapter, a claims file, a test and a CI workflow.",
+    ),
+    _Command(
         name="replay-corpus",
         module="anchorhold.cli.replay_corpus",
         attribute="replay_corpus",
         help="Replay real transcripts through the reference: what is lost, and what it costs.",
+    ),
+    _Command(
+        name="smoke",
+        module="anchorhold.cli.smoke",
+        attribute="smoke",
+        help="Try an adapter itself: does it speak the wire protocol, whatever its compactor does?",
+    ),
+    _Command(
+        name="model-server",
+        module="anchorhold.cli.model_server",
+        attribute="model_server",
+        help="Serve a model whose every answer is scripted, for agents whose base URL can be set.",
     ),
     _Command(
         name="adequacy",

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from anchorhold.adequacy.catalogue import CatalogueError
 from anchorhold.adequacy.measure import Adequacy, Asked, measure
-from anchorhold.scenarios import Effort
+from anchorhold.effort import Effort
 from anchorhold_spec.catalogue import RULES
 
 CATALOGUE = Path("tests/adequacy/catalogue.py")

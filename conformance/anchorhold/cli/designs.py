@@ -51,23 +51,8 @@ def show(names: Sequence[str], *, as_json: bool) -> NoReturn:
 
 
 def document(found: Sequence[Answers]) -> dict[str, Any]:
-    """The JSON form. `differences` says for each of them what the source says and why it is not so."""
-    return {
-        "tables": {answers.table.source: [_row(answers.table, row) for row in answers.rows] for answers in found},
-        "differences": {
-            answers.table.source: [
-                {
-                    "design": dict(row.switches),
-                    "rule": rule,
-                    "source": row.claims[rule][1],
-                    "because": row.differs_because.get(rule),
-                }
-                for row in answers.rows
-                for rule in row.differs
-            ]
-            for answers in found
-        },
-    }
+    """The JSON form. Why a cell differs from its source is said in the terminal's form alone."""
+    return {"tables": {answers.table.source: [_row(answers.table, row) for row in answers.rows] for answers in found}}
 
 
 def _row(table: Table, row: Answer) -> dict[str, Any]:

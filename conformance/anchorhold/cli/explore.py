@@ -64,7 +64,8 @@ def explore(
 ) -> None:
     """Go through all reachable states of a machine at a finite size; show a shortest run to what is broken.
 
-    Exit status: 0 nothing broken, 1 something broken, 2 usage, 3 stopped by a limit before it was known.
+    Exit status: 0 nothing broken, 1 something broken, 2 usage, also of a size that does not fit into the memory that
+    is allowed, 3 stopped by a limit before it was known.
     With --designs: 0 everything known (it may differ from a source), 1 something not known, 2 usage.
     """
     # Asking for help must not wait for what only the work needs.

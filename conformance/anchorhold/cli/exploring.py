@@ -119,6 +119,8 @@ def run(
             dot.write_text("\n".join(lines) + "\n", encoding="utf-8")
     except UnknownChoice as problem:
         _refuse(str(problem))
+    except MemoryError:
+        _refuse(f"{chosen.name} does not fit into this machine's memory at this size: choose smaller ones")
     except OSError as problem:
         _refuse(f"{problem.filename}: {problem.strerror}")
     except KeyboardInterrupt:
@@ -155,7 +157,7 @@ def _machine(name: str) -> Machine:
 
 def _number(name: str, text: str) -> int:
     if not text.isdecimal():
-        _refuse(f"--size {name}={text}: {text!r} is no number")
+        _refuse(f"--size {name}={text}: sizes are whole numbers, none below 0, and {text!r} is none")
     return int(text)
 
 

@@ -295,6 +295,6 @@ def _summary(outcomes: list[_Outcome], seconds: float) -> Text:
     good, all_, justified, guards = (sum(column) for column in zip(*(each.counts for each in outcomes), strict=True))
     return Text(
         f"{good} of {all_} obligations proved, {justified} of {guards} guards justified, "
-        f"{len(outcomes)} machines, {seconds:.1f} s",
+        f"{len(outcomes)} machine{'s' if len(outcomes) != 1 else ''}, {seconds:.1f} s",
         style="green" if all(outcome.proved for outcome in outcomes) else "red",
     )

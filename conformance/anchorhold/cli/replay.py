@@ -18,6 +18,8 @@ from anchorhold.wire.process import Limits
 
 MOST_LINES = 120
 """Operations shown without `--all`: the last ones, which lead up to the failure."""
+AROUND = 40
+"""Characters that are shown before the first difference of two events."""
 
 
 def replay(
@@ -28,6 +30,9 @@ def replay(
         typer.Option(metavar="COMPACTOR", help="Play it against another compactor than the one it was kept of."),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Show every operation, however many there are.")] = False,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="End with 3 where no rule is broken and an event is not as in the file.")
+    ] = False,
     timeout: Annotated[
         float | None,
         typer.Option(metavar="S", min=0.1, help="Seconds that one operation of the compactor may take."),
@@ -35,8 +40,9 @@ def replay(
 ) -> None:
     """Play a history again, show each step, and say whether the rule that it breaks is broken again.
 
-    Ends with 1 where it is broken again, 0 where it is not, 2 where the file is no whole history or the compactor
-    cannot be driven.
+    Also says whether every event is the same as in the file, byte for byte, or where it first went otherwise. Ends
+    with 1 where the rule is broken again, 0 where it is not (3 with --exact, where it went otherwise), 2 where the
+    file is no whole history or the compactor cannot be driven.
     """
     try:
         kept = read(file)
@@ -53,7 +59,26 @@ def replay(
     except ValueError as error:
         _end(str(error))
     _show(replayed, everything=everything)
-    raise typer.Exit(ExitStatus.FAILED if replayed.failures else ExitStatus.HELD)
+    parted = _say_whether_exact(replayed)
+    if replayed.failures:
+        raise typer.Exit(ExitStatus.FAILED)
+    raise typer.Exit(ExitStatus.BLOCKED if exact and parted else ExitStatus.HELD)
+
+
+def _say_whether_exact(replayed: Replayed) -> bool:
+    """Say it; answers with whether it went otherwise."""
+    console = Console(highlight=False, soft_wrap=True)
+    parted = replayed.divergence
+    if parted is None:
+        console.print(Text(f"all {len(replayed.history.events)} events as in the file, byte for byte", style="dim"))
+        return False
+    console.print(Text(f"event {parted.index} is not as in the file", style="yellow"))
+    at = next((n for n, pair in enumerate(zip(parted.kept, parted.now, strict=False)) if pair[0] != pair[1]), 0)
+    for name, line in (("file", parted.kept), ("now ", parted.now)):
+        start = max(0, at - AROUND)
+        shown = ("…" if start else "") + line[start : at + 2 * AROUND] + ("…" if at + 2 * AROUND < len(line) else "")
+        console.print(Text(f"  {name}  {one_line(shown, limit=4 * AROUND)}", style="dim"))
+    return True
 
 
 def _elsewhere(given: str | None, kept: str) -> str:

@@ -51,7 +51,7 @@ def race(
     if importlib.util.find_spec("simpy") is None:
         _refuse("simulating needs SimPy: pip install 'anchorhold[simulate]'")
     from anchorhold.race import as_json as document
-    from anchorhold.race import finding, page, table
+    from anchorhold.race import finding, page, tables
     from anchorhold_spec.simulate import RATES, Parameters, study
     from anchorhold_spec.simulate.measure import POLICIES
 
@@ -81,7 +81,8 @@ def race(
         typer.echo(json.dumps(document(found), indent=2, ensure_ascii=False))
         return
     console = Console(highlight=False)
-    console.print(table(found))
+    for part in tables(found, width=console.width):
+        console.print(part)
     for line in finding(found):
         console.print(f"• {line}", markup=False)
     if html is not None:

@@ -1,6 +1,7 @@
 """`anchorhold spec`: read the rule catalogue."""
 
 import json
+from difflib import get_close_matches
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -64,16 +65,18 @@ def list_rules(
 
 @app.command("show")
 def show_rule(
-    rule_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a rule, as in ANC-1.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A rule's id, as in ANC-1, or a machine's name.")],
     *,
     as_json: Json = False,
 ) -> None:
-    """Show one rule: what it says, where it comes from, which level demands it, and how it is held to."""
-    rule = RULES.get(rule_id.strip().upper())
+    """Show one rule: what it says, where it comes from, which level demands it, and how it is held to.
+
+    Or one machine, in Markdown: its vocabulary, actions and properties.
+    """
+    rule = RULES.get(name.strip().upper())
     if rule is None:
-        meant = near(rule_id)
-        hint = f"did you mean {' or '.join(meant)}?" if meant else "`anchorhold spec list` lists them."
-        _fail(f"no rule is called {rule_id!r}: {hint}")
+        _show_machine(name.strip(), as_json=as_json)
+        return
     if as_json:
         _print_json(_document(rule))
         return
@@ -93,6 +96,27 @@ def show_rule(
         facts.add_row("  machine", Text(f"none. {rule.not_modelled_because}"))
         facts.add_row("  held by", Text(rule.checked_by))
     console.print(facts)
+
+
+def _show_machine(name: str, *, as_json: bool) -> None:
+    """A machine where one is called so; otherwise what was meant, and the end of the command."""
+    # The language of machines is not loaded for the rules alone.
+    from anchorhold_spec import machines
+
+    if name in machines.names():
+        if as_json:
+            _fail(f"{name} is a machine, and --json is for rules: anchorhold spec export tla|murphi|markdown {name}")
+        from anchorhold_spec.publish import machine_page
+
+        typer.echo(machine_page(machines.load(name)), nl=False)
+        return
+    if name.upper() in FAMILIES:
+        _fail(f"{name!r} is a family of rules: anchorhold spec list --family {name.upper()}")
+    if any(name.lower() == level.name for level in LEVELS.values()):
+        _fail(f"{name!r} is a level: anchorhold spec list --level {name.lower()}")
+    meant = get_close_matches(name.lower(), machines.names()) or near(name)
+    hint = f"did you mean {' or '.join(meant)}?" if meant else "`anchorhold spec list` lists the rules."
+    _fail(f"neither a rule nor a machine is called {name!r}: {hint} The machines: {', '.join(machines.names())}")
 
 
 def _table(rules: list[Rule]) -> Table:

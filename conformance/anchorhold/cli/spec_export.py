@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from anchorhold.cli.pairs import pairs
+
 if TYPE_CHECKING:
     from anchorhold_spec.language import Machine
     from anchorhold_spec.publish import Checked
@@ -71,7 +73,8 @@ def export(
     names = machines or list(registry.names())
     try:
         found = [registry.load(name) for name in names]
-        texts = _texts(form, found, _pairs(size), _pairs(",".join(switch or ())), symmetry, adequacy, output)
+        sizes = _pairs([size] if size else [], "--size")
+        texts = _texts(form, found, sizes, _pairs(switch, "--switch"), symmetry, adequacy, output)
     except (UnknownChoice, MalformedMachine, ValueError) as problem:
         _refuse(str(problem))
     folder = Path(form) if output is None else output
@@ -159,14 +162,11 @@ def _prose() -> dict[str, str]:
     return found
 
 
-def _pairs(text: str | None) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for part in filter(None, (text or "").split(",")):
-        name, equals, value = part.partition("=")
-        if not equals or not name or not value:
-            raise ValueError(f"{part!r} is not NAME=VALUE")
-        pairs[name.strip()] = value.strip()
-    return pairs
+def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
+    def refuse(message: str) -> NoReturn:
+        raise ValueError(message)
+
+    return dict(pairs(given, option, refuse=refuse))
 
 
 def _numbers(sizes: Mapping[str, str]) -> dict[str, int]:

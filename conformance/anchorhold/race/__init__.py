@@ -1,6 +1,6 @@
 """The simulated race, shown: as a table, as JSON, as one HTML page with its plots drawn in."""
 
 from anchorhold.race.page import page
-from anchorhold.race.show import as_json, finding, table
+from anchorhold.race.show import as_json, finding, tables
 
-__all__ = ["as_json", "finding", "page", "table"]
+__all__ = ["as_json", "finding", "page", "tables"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -23,8 +24,35 @@ def rates(study: Study) -> list[float]:
     return sorted({cell.parameters.evictions_per_minute for cell in study.cells})
 
 
-def table(study: Study) -> Table:
-    """Unresolvable ÷ committed, a row a design, a column a rate; the confidently wrong ones below."""
+def tables(study: Study, *, width: int) -> list[Table]:
+    """The table in as many parts as it takes for no column to be cut at this many characters a line."""
+    names = max(len(name) for design in DESIGNS for name in (design.name, WRONG))
+    columns = [(rate, _width(study, rate)) for rate in rates(study)]
+    parts: list[list[float]] = []
+    room = 0
+    for rate, needed in columns:
+        if not parts or needed > room:
+            parts.append([])
+            room = width - names - MARGIN
+        parts[-1].append(rate)
+        room -= needed
+    return [table(study, chosen) for chosen in parts]
+
+
+MARGIN = 3
+"""Characters on the outer edges of a table, and before its first column."""
+WRONG = "  of these wrong"
+
+
+def _width(study: Study, rate: float) -> int:
+    """Characters that one column needs, with what parts it from the one before."""
+    cells = [cell for cell in study.cells if cell.parameters.evictions_per_minute == rate]
+    texts = [narrow(ratio) for cell in cells for ratio in (cell.unresolvable, cell.wrong)]
+    return 2 + max(len(line) for text in (f"{rate:g}/min", *texts) for line in text.splitlines())
+
+
+def table(study: Study, chosen: Sequence[float]) -> Table:
+    """Unresolvable ÷ committed, a row a design, a column each of these rates; the confidently wrong ones below."""
     shown = Table(
         title="unresolvable ÷ committed in percent, with 95 % intervals over the seeds",
         caption="columns: evictions a minute; wrong: another span was returned and nothing told it from the source",
@@ -34,18 +62,19 @@ def table(study: Study) -> Table:
         caption_justify="left",
     )
     shown.add_column("design", no_wrap=True)
-    for rate in rates(study):
+    for rate in chosen:
         shown.add_column(f"{rate:g}/min", justify="right", no_wrap=True)
     for design in DESIGNS:
-        cells = [cell for cell in study.cells if cell.design == design]
+        at = {cell.parameters.evictions_per_minute: cell for cell in study.cells if cell.design == design}
+        cells = [at[rate] for rate in chosen]
         shown.add_row(design.name, *(narrow(cell.unresolvable) for cell in cells))
         if any(cell.wrong.count for cell in cells):
-            shown.add_row("  of these wrong", *(narrow(cell.wrong) for cell in cells), style="red")
+            shown.add_row(WRONG, *(narrow(cell.wrong) for cell in cells), style="red")
     return shown
 
 
 def narrow(ratio: Ratio) -> str:
-    """`percent` on two lines, so that six rates fit into a terminal."""
+    """`percent` on two lines, so that more rates fit beside each other."""
     if ratio.count == 0:
         return f"0\n(< {100 * ratio.high:.2g})"
     return f"{100 * ratio.mean:.2f}\n({100 * ratio.low:.2f}–{100 * ratio.high:.2f})"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from anchorhold.level import HELD
 from anchorhold.report.summary import Judged, summarise
 from anchorhold.report.text import visible
-from anchorhold.result import FailureResult, Result
+from anchorhold.result import ClaimResult, ClaimVerdict, FailureResult, Result
 from anchorhold.verdict import VerdictKind
 
 
@@ -17,7 +17,7 @@ def junit(result: Result) -> bytes:
     did not work there is one test case, with an error.
     """
     name = visible(f"anchorhold {result.compactor} {result.version}".strip(), lines=False)
-    cases = [_adapter(result)] if result.error is not None else _cases(result)
+    cases = [_adapter(result)] if result.error is not None else [*_cases(result), *map(_claim, result.claims)]
     counts = {
         "tests": str(len(cases)),
         "failures": str(sum(case.find("failure") is not None for case in cases)),
@@ -61,6 +61,18 @@ def _case(judged: Judged, failures: Sequence[FailureResult]) -> ET.Element:
         held = " (counts as held)" if found.verdict in HELD else ""
         message = f"{found.verdict.value}{held}: {found.reason}"
         ET.SubElement(case, "skipped", {"message": visible(message, lines=False)})
+    return case
+
+
+def _claim(claim: ClaimResult) -> ET.Element:
+    """Apart from the rules: a claim that is not borne out is a failure of the claim."""
+    name = visible(f"claims {claim.claim}", lines=False)
+    case = ET.Element("testcase", {"classname": "anchorhold.claims", "name": name})
+    message = visible(claim.reason, lines=False)
+    if claim.verdict is ClaimVerdict.BROKEN:
+        ET.SubElement(case, "failure", {"type": "claim", "message": message}).text = message
+    elif claim.verdict is ClaimVerdict.UNDECIDED:
+        ET.SubElement(case, "skipped", {"message": f"undecided: {message}"})
     return case
 
 

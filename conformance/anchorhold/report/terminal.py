@@ -14,7 +14,7 @@ from rich.text import Text
 from anchorhold.report.story import Told, tell
 from anchorhold.report.summary import ORDER, Judged, Rung, Summary, Tone, summarise
 from anchorhold.report.text import ascii_only, clip, marked, one_line
-from anchorhold.result import FailureResult, Result
+from anchorhold.result import ClaimVerdict, FailureResult, Result
 from anchorhold.verdict import History, VerdictKind
 from anchorhold_spec.catalogue import RULES, Family
 
@@ -83,6 +83,8 @@ class _Page:
         reasons = self._reasons()
         if reasons is not None:
             self._put(Text(), reasons)
+        if self._result.claims:
+            self._put(Text(), Text(" What is claimed", "bold"), self._claims())
         shown = self._result.failures[:MOST_FAILURES]
         for number, failure in enumerate(shown, start=1):
             self._put(Text(), self._failure(number, failure))
@@ -183,6 +185,19 @@ class _Page:
                     )
         return table if table.row_count else None
 
+    def _claims(self) -> Table:
+        """Apart from the rules: what the vendor promises, and whether it is so."""
+        table = Table.grid(padding=(0, 1))
+        table.add_column(no_wrap=True)
+        table.add_column()
+        table.add_column(ratio=1)
+        for claim in self._result.claims:
+            kind = OF_CLAIM[claim.verdict]
+            mark = Text(f" {self._marks[kind]}", STYLE[kind])
+            words = claim.verdict.value.replace("-", " ")
+            table.add_row(mark, self._text(claim.claim), self._text(f"{words}: {claim.reason}", STYLE[kind]))
+        return table
+
     def _failure(self, number: int, failure: FailureResult) -> Group:
         rule = RULES[failure.rule]
         head = Text.assemble(
@@ -232,6 +247,14 @@ class _Page:
             words = ascii_only(piece.text) if self._ascii else piece.text
             line.append(words, "bold underline" if piece.marked else "")
         return line
+
+
+OF_CLAIM = {
+    ClaimVerdict.BORNE_OUT: VerdictKind.PASS,
+    ClaimVerdict.BROKEN: VerdictKind.FAIL,
+    ClaimVerdict.UNDECIDED: VerdictKind.INCONCLUSIVE,
+}
+"""Marks and colours of claims are those of the verdicts that they resemble."""
 
 
 def _verdict(kind: VerdictKind) -> str:

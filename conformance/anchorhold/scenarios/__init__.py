@@ -4,9 +4,8 @@ A scenario whose needed operations the compactor does not offer is left out. Mix
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 
+from anchorhold.effort import BUDGETS, Budget, Effort
 from anchorhold.scenarios.beside import SIDE_BY_SIDE
 from anchorhold.scenarios.damage import DAMAGE, crash_at
 from anchorhold.scenarios.evidence import EVIDENCE
@@ -34,34 +33,6 @@ DIRECTED: tuple[Scenario, ...] = (
     *SIDE_BY_SIDE,
     *TROUBLE,
 )
-
-
-class Effort(StrEnum):
-    """How much is tried."""
-
-    QUICK = "quick"
-    STANDARD = "standard"
-    THOROUGH = "thorough"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """What an effort comes to."""
-
-    rounds: int
-    """How often each directed scenario is written and played, each time with other turns and facts."""
-    mixtures: int
-    walks: int
-    """Walks through all operations and faults that Hypothesis draws."""
-    shrinking: int
-    """Runs that may be spent on shortening one failing history."""
-
-
-BUDGETS: dict[Effort, Budget] = {
-    Effort.QUICK: Budget(rounds=1, mixtures=2, walks=0, shrinking=60),
-    Effort.STANDARD: Budget(rounds=1, mixtures=14, walks=0, shrinking=100),
-    Effort.THOROUGH: Budget(rounds=5, mixtures=150, walks=100, shrinking=400),
-}
 
 
 def scenarios(

@@ -81,7 +81,11 @@ class Program:
 
     def send(self, line: bytes, *, deadline: float, doing: str) -> None:
         """Write one line. `deadline` is by `time.monotonic`; `doing` is for the error."""
-        view = memoryview(line + b"\n")
+        self.write(line + b"\n", deadline=deadline, doing=doing)
+
+    def write(self, data: bytes, *, deadline: float, doing: str) -> None:
+        """Write bytes as they are: a part of a line, or several."""
+        view = memoryview(data)
         with selectors.DefaultSelector() as selector:
             selector.register(self._stdin, selectors.EVENT_WRITE)
             # Reading meanwhile: an adapter that answers before it has read everything would block otherwise.
@@ -201,6 +205,26 @@ class Program:
         """Close its standard input, and give it the time that it may take to stop."""
         self._stdin.close()
         self._wait(self._limits.stop)
+
+    def ends(self, *, seconds: float) -> bool:
+        """Close its standard input; whether it ends within so many seconds. Raises AdapterError for a last word."""
+        self._stdin.close()
+        ended = self._wait(seconds)
+        # What it said last is there already. Bounded: a child of its own may hold the stream open.
+        for _ in range(100):
+            if self._lines or self._rest or not self._take("after its input was closed"):
+                break
+            time.sleep(0.001)
+        if self._lines or self._rest:
+            begins = bytes(self._lines[0] if self._lines else self._rest)[:80].decode("utf-8", "replace")
+            raise AdapterError(
+                f"adapter {self.name!r} wrote something after its last answer",
+                code=Fault.NOISE,
+                cause=f"it begins {begins!r}",
+                hint="standard output is for the protocol alone; logs go to standard error",
+                stderr=self.stderr,
+            )
+        return ended
 
     def kill(self) -> None:
         """Kill the whole group, reap the program, and close every stream. May be called again."""

@@ -96,13 +96,14 @@ _JOINERS = frozenset({"of", "de", "van", "der", "and", "&"})
 _PIECE = re.compile(r"[^\"{}(),;|<>\s]+|[\"{}(),;|<>]")
 
 
-def words(line: str) -> tuple[list[str], list[Word | None]]:
-    """The words of a line, and what is to be known of each; None of a word that says nothing by itself."""
+def words(line: str) -> tuple[list[str], list[Word | None], bool]:
+    """The words of a line, what is to be known of each, None of a word that says nothing by itself; and whether all
+    are whole, because none was so long that it was taken apart."""
     found = line.split()
     if len(line) > LONGEST and max(map(len, found), default=0) > LONGEST:
         found = [piece for one in found for piece in (_PIECE.findall(one) if len(one) > LONGEST else (one,))]
-        return found, [_remembered(one) if len(one) <= LONGEST else read_word(one) for one in found]
-    return found, list(map(_remembered, found))
+        return found, [_remembered(one) if len(one) <= LONGEST else read_word(one) for one in found], False
+    return found, list(map(_remembered, found)), True
 
 
 def read_word(word: str) -> Word | None:

@@ -33,8 +33,8 @@ _SHOWS = "What was observed: with monotonic or tagged keys the wrong results wen
 _SEPARATE = "What was observed: wrong results only where the compactor and the reaper shared a store."
 _EMPTY = "Condition of validity: without an order between pointer and eviction it does not hold."
 _TAGS = (
-    "Decision boundary: tags make absence detectable and do not preserve provenance. (Condition of validity 2 lists "
-    "them among what is sufficient: there the source disagrees with itself.)"
+    "Condition of validity 2: keys that are tagged with an epoch are one of the three orders, of which any one makes "
+    "it hold."
 )
 _RESOLVABLE = {
     "ordered": (_H, "Condition of validity 1: the pointer is durable before the reaper may consider the span."),
@@ -65,6 +65,11 @@ _FAMILY = (
 _AFTER_THE_HORIZON = (
     "The order is kept, and still an answer is wrong: after the horizon the source goes, its key is taken again, and "
     "the pointer that is left leads there. Order is no substitute for tags."
+)
+_NO_ORDER = (
+    "Tags tell a recycled key from the original's, and keep nothing: the source still goes before its pointer is "
+    "there. The source says so itself further on (Decision boundary: detectable absence instead of a wrong answer, "
+    "and no provenance); what it lists as a sufficient order is none (departure D3)."
 )
 
 
@@ -101,13 +106,15 @@ def _claims(switches: Mapping[str, str]) -> dict[str, tuple[Claim, str]]:
     if fault := next((said for (name, value), said in _FAULTS.items() if switches[name] == value), None):
         resolvable = (_B, fault)
     elif unordered:
-        resolvable = (_B, _TAGS if switches["tags"] == "epochs" else _EMPTY)
+        resolvable = (_H, _TAGS) if switches["tags"] == "epochs" else (_B, _EMPTY)
     else:
         resolvable = _RESOLVABLE[switches["order"]]
     return {"EPO-1": wrong, "PTR-2": resolvable, "REC-1": shows}
 
 
 def _because(switches: Mapping[str, str]) -> dict[str, str]:
+    if switches["order"] == "unordered" and switches["tags"] == "epochs":
+        return {"PTR-2": _NO_ORDER}
     if switches["horizon"] == "ends":
         return dict.fromkeys(("EPO-1", "REC-1"), _AFTER_THE_HORIZON)
     if any(switches[name] == value for name, value in _FAULTS):

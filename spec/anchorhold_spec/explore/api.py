@@ -14,7 +14,7 @@ from anchorhold_spec.explore.found import Code, Found, Watcher, trace_of
 from anchorhold_spec.explore.prepare import Prepared, prepare
 from anchorhold_spec.explore.uncompiled import PlainCode
 from anchorhold_spec.explore.uncompiled import search as search_uncompiled
-from anchorhold_spec.language import Invariant, Machine, Progress, Transition
+from anchorhold_spec.language import Invariant, Machine, Progress, Transition, UnknownChoice
 from anchorhold_spec.run import GaveUp, GuardId, Trace, Violation
 
 
@@ -119,6 +119,9 @@ def explore(
         machine, sizes=sizes, switches=switches, dropped=dropped, symmetry=symmetry, auxiliary=auxiliary
     )
     chosen = engine or (Engine.COMPILED if jit.available() else Engine.UNCOMPILED)
+    threads = threads or os.cpu_count() or 1
+    memory = memory or default_memory()
+    _must_fit(prepared, threads=threads if chosen is Engine.COMPILED else 1, memory=memory)
     if chosen is Engine.UNCOMPILED:
         plain = PlainCode(prepared)
         ready = time.perf_counter()
@@ -135,8 +138,8 @@ def explore(
     search = Search(
         prepared,
         code,
-        threads=threads or os.cpu_count() or 1,
-        memory=memory or default_memory(),
+        threads=threads,
+        memory=memory,
         keep_going=keep_going,
         limit=limit,
         watcher=watcher,
@@ -153,6 +156,23 @@ def explore(
     if found.stopped and checkpoint is not None:
         files.save(search, checkpoint)
     return result(prepared, code, found, chosen, ready - started, time.perf_counter() - ready)
+
+
+WORD_BYTES = 8
+"""Of the 64-bit integers that states are packed into."""
+
+
+def _must_fit(prepared: Prepared, *, threads: int, memory: int) -> None:
+    """Raises UnknownChoice where the successors of one state alone, for each thread, take more than is allowed."""
+    source = prepared.source
+    needed = threads * source.successors * (source.layout.words + 1) * WORD_BYTES
+    if needed > memory:
+        sizes = ", ".join(f"{name}={count}" for name, count in prepared.sizes.items())
+        raise UnknownChoice(
+            f"{prepared.machine.name} at {sizes}: one state takes {source.layout.words:,} words and may have "
+            f"{source.successors:,} successors, which for {threads} threads are {needed / 1e9:,.1f} GB, and "
+            f"{memory / 1e9:,.1f} GB are allowed: choose smaller sizes"
+        )
 
 
 def default_memory() -> int:

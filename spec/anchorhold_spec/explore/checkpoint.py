@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import time
+import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -69,7 +71,8 @@ def save(search: Search, path: Path) -> None:
 def restore(search: Search, path: Path) -> None:
     """Takes up a search that was not begun. Raises UnknownChoice where the file is not one of this search."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # Opened here, since what is no archive is not closed by the library.
+        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
             about = json.loads(str(file["about"]))
             if about["seal"] != seal(search.prepared):
                 raise UnknownChoice(
@@ -84,8 +87,15 @@ def restore(search: Search, path: Path) -> None:
                 partition.count = count
                 partition.bounds = list(about["bounds"][p])
                 partition.rebuild()
-    except (OSError, ValueError, KeyError) as problem:
-        raise UnknownChoice(f"{path} cannot be read as a checkpoint: {problem}") from problem
+    except UnknownChoice:
+        raise
+    except OSError as problem:
+        raise UnknownChoice(f"{path} cannot be read: {problem.strerror or problem}") from problem
+    except (ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
+        raise UnknownChoice(
+            f"{path} is no checkpoint, or not a whole one: name a file that --checkpoint has written, or begin anew "
+            "without --resume"
+        ) from problem
     search.hits = {name: (p, row) for name, (p, row) in about["hits"].items()}
     search.deadlock = None if about["deadlock"] is None else (about["deadlock"][0], about["deadlock"][1])
     search.benches[0].totals[:] = about["totals"]

@@ -1,7 +1,7 @@
 """The shared alphabet of events: what can be seen of a compactor from outside, whatever machine models it.
 
-Each machine names, for its actions, the event that they are seen as (`Action.event`). `projections` says for those
-machines that a recorded history can be held against what each event means to them.
+Each machine names, for its actions, the event that they are seen as (`Action.event`). `projections` says what each
+event means to each machine, and which of the machine's actions no event shows.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,8 @@ class Occurrence:
 
     event: str
     span: str | None = None
-    """The raw span: of `append`, `copy`, `point`, `evict`, `resolve`, `expire`, `forget`, `rewind`."""
+    """The raw span: of `append`, `copy`, `point`, `evict`, `resolve`, `audit`, `degrade`, `repair`, `expire`,
+    `forget`, `rewind`."""
     summary: str | None = None
     """The summary: of `stage`, `point`, `commit`, `refuse`, `evict`, `resolve`."""
     spans: tuple[str, ...] = ()
@@ -55,13 +56,26 @@ class Occurrence:
     shown: tuple[str, ...] | None = None
     """`stage`: the carriers that the summariser was shown; none where that was not seen."""
     asserts: tuple[str, ...] = ()
-    """`append`: the assertions of the span. `stage`: those that the summary repeats. `tombstone`: those dropped."""
+    """`append`: the assertions of the span. `stage`: those that the summary repeats. `copy`: those that it holds.
+    `tombstone`: those dropped. `reconstitute`: those that were asked for, each of which what came back has to carry;
+    where nothing came back, and no `answer` says why, those that nothing but the window holds any more."""
+    slots: tuple[str, ...] = ()
+    """`append`: the slot of each assertion, in the same order; none of any where each has one of its own."""
+    slot: str | None = None
+    """`reconstitute`: the slot whose value was asked for."""
+    kind: str | None = None
+    """`append`: the class of the span's content: `narrative`, `structured`, `side_effecting`; none if not known."""
+    omissions_named: bool | None = None
+    """`stage`: whether the summary says what it leaves out; none where that was not seen."""
     key: str | None = None
     """`copy`, `point`, `resolve`, `reap`: the key in the store."""
     epoch: int | None = None
     """`copy`, `point`, `resolve`: the key's epoch, as the store counts; none where it cannot be seen."""
     found: str | None = None
-    """`resolve`, `reconstitute`: the raw span (`reconstitute`: the carrier) whose content came back; none if none."""
+    """`resolve`, `audit`: the raw span whose content came back. `reconstitute`: what came back: an assertion, or the
+    span or summary whose words did. None where nothing came back."""
+    answer: str | None = None
+    """`resolve`, `reconstitute`: the kind of the answer, as `vocabulary.AnswerKind` has it; none where not seen."""
     pending: tuple[str, ...] = ()
     """`commit`: the raw spans whose copies are declared outstanding: they may get their pointers later."""
     at: int | None = None
@@ -70,6 +84,10 @@ class Occurrence:
     def __post_init__(self) -> None:
         if self.event not in EVENTS:
             raise ValueError(f"{self.event!r} is no event of the alphabet: {', '.join(EVENTS)}")
+        if self.slots and len(self.slots) != len(self.asserts):
+            raise ValueError(
+                f"{len(self.slots)} slots are given for {len(self.asserts)} assertions: give one for each"
+            )
 
     def __str__(self) -> str:
         about = {
@@ -79,7 +97,9 @@ class Occurrence:
             "summaries": ", ".join(self.summaries),
             "key": self.key,
             "epoch": self.epoch,
+            "slot": self.slot,
             "found": self.found,
+            "answer": self.answer,
         }
         told = ", ".join(f"{name}={value}" for name, value in about.items() if value not in (None, ""))
         return f"{self.event}({told})"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from anchorhold_spec.catalogue import RULES, Rule
 from anchorhold_spec.language import Machine
+from anchorhold_spec.machines.projections import SIGHT
 from anchorhold_spec.publish.claims import Claims, claims
 from anchorhold_spec.publish.coverage import Checked, Stated, stated
 
@@ -59,6 +60,28 @@ def rules_table(
     return "\n".join(rows)
 
 
+def sight_table(machines: Iterable[Machine]) -> str:
+    """A row a machine: which of its actions an event shows, which are implied by one, which nothing outside shows."""
+    rows = [
+        "| machine | shown by an event | taken to have come before | no event shows |",
+        "|---|---|---|---|",
+    ]
+    for machine in machines:
+        sight = SIGHT.get(machine.name)
+        if sight is None:
+            continue
+        shown = [each.name for each in machine.actions if each.name not in {*sight.implied, *sight.unseen}]
+        rows.append(
+            row(
+                machine.name,
+                ", ".join(shown),
+                "<br>".join(f"{action}: {seen}" for action, seen in sight.implied.items()) or "–",
+                "<br>".join(f"{action}: {why}" for action, why in sight.unseen.items()) or "–",
+            )
+        )
+    return "\n".join(rows)
+
+
 def departures_text(found: Claims) -> str:
     """The departures, each with what the source says and what holds here."""
     named: dict[str, list[str]] = {}
@@ -74,8 +97,10 @@ def departures_text(found: Claims) -> str:
 
 def sections(machines: Iterable[Machine], checked: Checked) -> dict[str, str]:
     """The generated parts of spec/README.md, by the name in their markers."""
+    machines = tuple(machines)
     found, properties = claims(), stated(machines)
     return {
+        "sight": sight_table(machines),
         "claims": claims_table(found, properties, checked),
         "rules": rules_table(properties, checked),
         "departures": departures_text(found),

@@ -66,6 +66,31 @@ def instances(
             yield instance
 
 
+def instance_with(
+    machine: Machine, sizes: Mapping[str, int], given: Mapping[str, Mapping[tuple[int, ...], int]] | None = None
+) -> Instance:
+    """One instance, of a machine whose switches are decided, with this rigid data: by symbol and cell.
+
+    What is left out of it is as the machine gives it, or else the first value that there is. Raises UnknownChoice
+    where the machine's axioms do not allow it.
+    """
+    from anchorhold_spec.run.interpret import compile_closed
+
+    universe = machine.universe(sizes)
+    bare = Instance(machine, universe)
+    rigid = []
+    for symbol in machine.rigid_symbols:
+        seen, cells = (given or {}).get(symbol.name, {}), list(bare.cells(symbol))
+        whole = symbol.given is None or seen.keys() >= set(cells)
+        base = (_values(bare, symbol)[0],) * len(cells) if whole else _tables(bare, symbol)[0]
+        rigid.append(tuple(seen.get(cell, entry) for cell, entry in zip(cells, base, strict=True)))
+    instance = Instance(machine, universe, tuple(rigid))
+    for axiom in machine.axioms:
+        if not compile_closed(instance, axiom.formula)((), ()):
+            raise UnknownChoice(f"{machine.name}: what is given breaks the axiom {axiom.name!r}")
+    return instance
+
+
 def _tables(instance: Instance, symbol: Symbol) -> list[Table]:
     cells = list(instance.cells(symbol))
     values = _values(instance, symbol)

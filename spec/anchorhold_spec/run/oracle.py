@@ -28,9 +28,9 @@ from anchorhold_spec.language import (
 from anchorhold_spec.language.walk import symbols
 from anchorhold_spec.machines import load
 from anchorhold_spec.machines.alphabet import Occurrence
-from anchorhold_spec.machines.projections import PROJECTIONS, Look, Meaning, Projection, Take, Who
+from anchorhold_spec.machines.projections import PROJECTIONS, Given, Look, Meaning, Projection, Take, Who
 from anchorhold_spec.run.explore import explore
-from anchorhold_spec.run.instance import UNDEFINED, Instance, State, instances
+from anchorhold_spec.run.instance import UNDEFINED, Instance, State, instance_with
 from anchorhold_spec.run.interpret import Interpreter, Step
 
 MOST_POSSIBILITIES = 256
@@ -126,6 +126,7 @@ class _Replay:
         self._machine = machine
         self._sorts = {sort.name: sort for sort in machine.sorts}
         self._symbols = {symbol.name: symbol for symbol in machine.state_symbols}
+        self._positions = {name: i for i, name in enumerate(self._symbols)}
         self._index: dict[Who, int] = {}
         self._instance = self._sized(meanings)
         self._interpreter = Interpreter(self._instance)
@@ -143,8 +144,8 @@ class _Replay:
         highest: dict[str, int] = {}
         for meaning in meanings:
             for who in _named(meaning):
-                if who not in self._index:
-                    sort = self._sort(who.sort)
+                sort = self._sort(who.sort)
+                if who not in self._index and sort.kind is not SortKind.ENUM:
                     self._index[who] = counts.get(sort.name, 0)
                     counts[sort.name] = counts.get(sort.name, 0) + 1
             if isinstance(meaning, Take):
@@ -155,7 +156,22 @@ class _Replay:
                 sizes[sort.plural] = max(1, highest.get(sort.name, 0))
             elif sort.kind is not SortKind.ENUM and not self._machine.parts_of(sort):
                 sizes[sort.plural] = max(1, counts.get(sort.name, 0))
-        return next(instances(self._machine, sizes))
+        self._instance = instance_with(self._machine, sizes)
+        given: dict[str, dict[tuple[int, ...], int]] = {}
+        for meaning in meanings:
+            if isinstance(meaning, Given):
+                symbol = self._rigid(meaning.symbol)
+                cell = tuple(self._individual(who) for who in meaning.arguments)
+                given.setdefault(symbol.name, {})[cell] = self._value(symbol, meaning.value)
+        return instance_with(self._machine, sizes, given) if given else self._instance
+
+    def _rigid(self, name: str) -> Symbol:
+        rigid = {symbol.name: symbol for symbol in self._machine.rigid_symbols}
+        if name not in rigid:
+            raise UnknownChoice(
+                f"{self._machine.name} is given no {name!r}; it is given {', '.join(rigid) or 'nothing'}"
+            )
+        return rigid[name]
 
     def _count(self, take: Take, highest: dict[str, int]) -> None:
         action = self._machine.action(take.action)
@@ -178,7 +194,10 @@ class _Replay:
     def _individual(self, who: Who | int) -> int:
         if isinstance(who, int):
             return who
-        return self._instance.individuals(self._sort(who.sort)).start + self._index[who]
+        sort = self._sort(who.sort)
+        if sort.kind is SortKind.ENUM:
+            return sort[who.name].index
+        return self._instance.individuals(sort).start + self._index[who]
 
     # Going on
 
@@ -186,7 +205,7 @@ class _Replay:
         """Take the step, or compare with what was seen; a refusal where the machine does not have it so."""
         if isinstance(meaning, Take):
             yield from self._take(meaning, seen, position)
-        elif meaning:
+        elif isinstance(meaning, tuple) and meaning:
             yield from self._look(meaning, seen, position)
 
     def _take(self, take: Take, seen: Occurrence, position: int) -> Iterator[Refusal]:
@@ -312,8 +331,7 @@ class _Replay:
             raise UnknownChoice(f"{self._machine.name} has no {look.symbol!r}; it has {', '.join(self._symbols)}")
         symbol = self._symbols[look.symbol]
         arguments = tuple(self._individual(who) for who in look.arguments)
-        table = list(self._symbols).index(look.symbol)
-        return table, self._instance.place(symbol, arguments), self._value(symbol, look.value)
+        return self._positions[look.symbol], self._instance.place(symbol, arguments), self._value(symbol, look.value)
 
     def _value(self, symbol: Symbol, value: Who | int | str | bool | None) -> int:
         if isinstance(symbol, Relation):
@@ -348,7 +366,7 @@ def _named(meaning: Meaning) -> Iterator[Who]:
     if isinstance(meaning, Take):
         yield from (who for who in meaning.known.values() if isinstance(who, Who))
         return
-    for look in meaning:
+    for look in (meaning,) if isinstance(meaning, Given) else meaning:
         yield from look.arguments
         if isinstance(look.value, Who):
             yield look.value

@@ -1,5 +1,6 @@
 """What a compaction lost: a fact is carried, reachable or lost, and needed only where nothing in sight says it."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -199,13 +200,25 @@ def test_the_beginning_of_a_hash_that_the_summary_has_is_no_loss(tmp_path: Path)
     assert literals(audit(made, tmp_path), "needed") == set()
 
 
-def test_a_turn_that_the_agent_copies_from_was_shown_again(tmp_path: Path) -> None:
-    text = "def retry_import_job(queue_name_main):\n    return queue_name_main.take(limit=SETTINGS.import_limit_rows)"
+COPIED = "def retry_import_job(queue_name_main):\n    return queue_name_main.take(limit=SETTINGS.import_limit_rows)"
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        lambda made: made.calls("Edit", "ok", file_path=f"{CWD}/x", old_string=COPIED, new_string="pass"),
+        lambda made: made.says(f"This is what stands there:\n```\n{COPIED}\n```"),
+        lambda made: made.thinks(f"So far it is\n{COPIED}\nand that takes too many."),
+    ],
+    ids=["in a call", "in an answer", "in its thinking"],
+)
+def test_a_turn_that_the_agent_copies_from_was_shown_again(tmp_path: Path, copy: Callable[[Claude], object]) -> None:
     made = Claude()
     made.user("Go.")
-    made.calls("Bash", text, command="cat x")
+    made.calls("Bash", COPIED, command="cat x")
     made.compacts("Work goes on.")
-    made.calls("Edit", "ok", file_path=f"{CWD}/x", old_string=text, new_string="pass")
+    copy(made)
+    made.calls("Grep", "ok", pattern="retry_import_job")
     finding = audit(made, tmp_path)
 
     assert needed(finding) == []

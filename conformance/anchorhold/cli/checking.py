@@ -1,0 +1,185 @@
+"""What `anchorhold check` does; `check` says what may be asked for."""
+
+import sys
+import tempfile
+import time
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+import typer
+from rich.console import Console
+
+from anchorhold import horizon, report
+from anchorhold.check import Checked, UnknownScenario
+from anchorhold.check import check as run_check
+from anchorhold.checkers import CHECKERS
+from anchorhold.claims import Claims, ClaimsError, judge_claims, read_claims
+from anchorhold.cli.places import ready, rule_id, usage
+from anchorhold.effort import Effort
+from anchorhold.errors import AdapterError
+from anchorhold.expectations import NOTHING, ExpectationError, Expected, Met, meet, read_expectations
+from anchorhold.level import ExitStatus, exit_status, standing
+from anchorhold.load import Loaded, load
+from anchorhold.progress import OnTerminal
+from anchorhold.result import ClaimVerdict, Result, broken, encode
+from anchorhold.verdict import Verdict, VerdictKind
+from anchorhold.wire.process import Limits
+from anchorhold_spec.catalogue import LEVELS
+
+
+def run(
+    compactor: str,
+    *,
+    directory: Path | None,
+    as_json: bool,
+    seed: int,
+    effort: Effort,
+    rule: list[str] | None,
+    scenario: list[str] | None,
+    level: int | None,
+    expect: Path | None,
+    claims: Path | None,
+    workers: int,
+    timeout: float | None,
+) -> None:
+    """Check it, tell it, and end with the status that `anchorhold check` documents."""
+    wanted = None if not rule else tuple(rule_id(each) for each in rule)
+    if level is not None and level not in LEVELS:
+        usage(f"level {level} does not exist; there are {', '.join(map(str, LEVELS))}")
+    try:
+        expected = NOTHING if expect is None else read_expectations(expect)
+        claimed = None if claims is None else read_claims(claims)
+    except (ExpectationError, ClaimsError) as error:
+        usage(str(error))
+    told = Console(stderr=True, highlight=False)
+    kept_in = ready(directory)
+    begun = time.monotonic()
+    stderr = ""
+    try:
+        with load(compactor, limits=_limits(timeout)) as loaded:
+            try:
+                with OnTerminal(told) as progress:
+                    checked = run_check(
+                        loaded,
+                        checkers=CHECKERS,
+                        histories=kept_in,
+                        seed=seed,
+                        effort=effort,
+                        rules=wanted,
+                        named=scenario or None,
+                        progress=progress,
+                        again=partial(load, compactor, limits=_limits(timeout)),
+                        workers=workers,
+                    )
+                    if claimed is not None:
+                        checked = _with_claims(checked, claimed, loaded, kept_in, seed=seed)
+            finally:
+                stderr = loaded.stderr
+    except AdapterError as error:
+        document = broken(
+            compactor=compactor,
+            error=str(error),
+            seconds=round(time.monotonic() - begun, 3),
+            seed=seed,
+            stderr=error.stderr or stderr,
+        )
+        _end_without_verdict(document, directory, as_json=as_json)
+    except UnknownScenario as error:
+        usage(str(error))
+    except OSError as error:
+        usage(f"cannot write: {error}")
+    _tell(checked, directory, as_json=as_json, told=told)
+    stale = _stale(checked.result, expected, wanted)
+    for rule_, why in stale.items():
+        told.print(
+            f"anchorhold: {rule_} is expected to fail ({why}), and is held: take it out of {expect}", markup=False
+        )
+    raise typer.Exit(_status(checked.result, level, wanted or (), expected, stale))
+
+
+def _with_claims(checked: Checked, claimed: Claims, loaded: Loaded, histories: Path, *, seed: int) -> Checked:
+    seen = None
+    if claimed.horizon is not None:
+        seen = horizon.look(loaded, checked.description, claimed.horizon, seed=seed, histories=histories)
+    judged = judge_claims(claimed, checked.result, checked.description, horizon=seen)
+    return replace(checked, result=msgspec.structs.replace(checked.result, claims=judged))
+
+
+def _stale(document: Result, expected: Expected, wanted: tuple[str, ...] | None) -> dict[str, str]:
+    """Rules that were expected to fail, and are held."""
+    return {
+        rule: why
+        for rule, why in expected.items()
+        if (wanted is None or rule in wanted) and meet(document.rules[rule].verdict, expected=True) is Met.HELD
+    }
+
+
+def _tell(checked: Checked, directory: Path | None, *, as_json: bool, told: Console) -> None:
+    if as_json:
+        _print_document(checked.result)
+    else:
+        report.terminal.render(checked.result, checked.histories, Console(highlight=False))
+    if directory is not None:
+        try:
+            written = report.write(directory, checked.result, checked.histories)
+        except OSError as error:
+            usage(f"cannot write the report: {error}")
+        told.print(f"report: {written.html}", markup=False)
+
+
+def _end_without_verdict(document: Result, directory: Path | None, *, as_json: bool) -> NoReturn:
+    """One line that says what is wrong; what the adapter wrote to its standard error goes into the report."""
+    if as_json:
+        _print_document(document)
+    typer.echo(f"anchorhold: {document.error}", err=True)
+    if directory is not None:
+        try:
+            written = report.write(directory, document, {})
+            kept = directory / "adapter-stderr.txt"
+            kept.write_text(document.stderr, encoding="utf-8", errors="backslashreplace")
+        except OSError as error:
+            usage(f"cannot write the report: {error}")
+        typer.echo(f"anchorhold: report: {written.html}; the adapter's standard error: {kept}", err=True)
+    elif document.stderr.strip():
+        kept = Path(tempfile.mkdtemp(prefix="anchorhold-")) / "adapter-stderr.txt"
+        kept.write_text(document.stderr, encoding="utf-8", errors="backslashreplace")
+        typer.echo(f"anchorhold: the adapter's standard error: {kept}", err=True)
+    raise typer.Exit(ExitStatus.ERROR)
+
+
+def _print_document(document: Result) -> None:
+    sys.stdout.buffer.write(encode(document))
+    sys.stdout.buffer.flush()
+
+
+def _status(
+    document: Result, level: int | None, wanted: tuple[str, ...], expected: Expected, stale: Collection[str]
+) -> int:
+    verdicts = {
+        rule: Verdict(rule=rule, kind=each.verdict, reason=each.reason, triggered=each.triggered)
+        for rule, each in document.rules.items()
+    }
+    status = exit_status(verdicts, asked=level, rules=wanted, irreversible=document.out_of_scope)
+    if status is ExitStatus.FAILED and all(
+        rule in expected for rule, verdict in verdicts.items() if verdict.kind is VerdictKind.FAIL
+    ):
+        # Known failures fail nothing; what they hold back is held back all the same.
+        rest = {rule: verdict for rule, verdict in verdicts.items() if rule not in expected}
+        where = standing(verdicts, irreversible=document.out_of_scope)
+        status = exit_status(rest, rules=tuple(rule for rule in wanted if rule not in expected))
+        if level is not None and not where.reaches(level):
+            status = ExitStatus.BLOCKED
+    unkept = {claim.verdict for claim in document.claims}
+    if stale or ClaimVerdict.BROKEN in unkept:
+        return ExitStatus.FAILED
+    if status is ExitStatus.HELD and ClaimVerdict.UNDECIDED in unkept:
+        return ExitStatus.BLOCKED
+    return status
+
+
+def _limits(timeout: float | None) -> Limits | None:
+    return None if timeout is None else Limits(call=timeout)

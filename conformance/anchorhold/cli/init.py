@@ -1,0 +1,42 @@
+"""`anchorhold init`: begin a project that is checked."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anchorhold import scaffold
+from anchorhold.cli.places import usage
+
+
+def init(
+    compactor: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[COMPACTOR]",
+            help="One that is there already, as in `anchorhold check`; without it, an example is written.",
+        ),
+    ] = None,
+    *,
+    directory: Annotated[
+        Path,
+        typer.Option("--into", metavar="DIR", file_okay=False, help="Where to write; made where it is not there."),
+    ] = Path(),
+    language: Annotated[
+        scaffold.Language, typer.Option(help="What adapter and test are written in.")
+    ] = scaffold.Language.PYTHON,
+) -> None:
+    """Write an adapter, a claims file, an expectations file, a test and a CI workflow.
+
+    No file is ever overwritten: where one of them is there already, nothing is written, and it ends with 2.
+    """
+    named = compactor or scaffold.SCAFFOLDS[language].target
+    try:
+        texts = scaffold.written(language, compactor)
+        scaffold.write(directory, texts, told=lambda path: typer.echo(f"wrote {path}"))
+    except FileExistsError as error:
+        usage(f"nothing is overwritten, and so no more was written: there is {error}")
+    except OSError as error:
+        usage(f"cannot write: {error}")
+    where = "" if directory == Path() else f"cd {directory} && "
+    typer.echo(f"next: {where}anchorhold check {named} --effort quick --claims claims.toml")

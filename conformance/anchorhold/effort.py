@@ -1,0 +1,32 @@
+"""How much a check tries."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Effort(StrEnum):
+    """How much is tried."""
+
+    QUICK = "quick"
+    STANDARD = "standard"
+    THOROUGH = "thorough"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What an effort comes to."""
+
+    rounds: int
+    """How often each directed scenario is written and played, each time with other turns and facts."""
+    mixtures: int
+    walks: int
+    """Walks through all operations and faults that Hypothesis draws."""
+    shrinking: int
+    """Runs that may be spent on shortening one failing history."""
+
+
+BUDGETS: dict[Effort, Budget] = {
+    Effort.QUICK: Budget(rounds=1, mixtures=2, walks=0, shrinking=60),
+    Effort.STANDARD: Budget(rounds=1, mixtures=14, walks=0, shrinking=100),
+    Effort.THOROUGH: Budget(rounds=5, mixtures=150, walks=100, shrinking=400),
+}

@@ -1,0 +1,47 @@
+"""The result as a badge: a small SVG picture for a README, which loads nothing."""
+
+from xml.sax.saxutils import escape
+
+from anchorhold.report.summary import Tone, summarise
+from anchorhold.report.text import visible
+from anchorhold.result import ClaimVerdict, Result
+from anchorhold.verdict import VerdictKind
+
+COLOUR = {Tone.GOOD: "#1a7f37", Tone.OPEN: "#6e7781", Tone.BAD: "#cf222e"}
+"""Each with at least 4.5 to 1 against white."""
+LABEL = "anchorhold"
+CHARACTER = 7.0
+"""Pixels of a character, generously: `textLength` then fits the text to the room."""
+PADDING = 6.0
+
+
+def badge(result: Result) -> str:
+    """The level that was reached and how many rules failed; what is not held is never shown as reached.
+
+    Raises ValueError where the result judges a rule that the catalogue does not have.
+    """
+    summary = summarise(result)
+    failed = dict(summary.counts)[VerdictKind.FAIL]
+    unkept = sum(claim.verdict is ClaimVerdict.BROKEN for claim in result.claims)
+    words = visible(_words(result, failed, unkept), lines=False)
+    colour = COLOUR[Tone.BAD if unkept else summary.tone]
+    left, right = (CHARACTER * len(text) + 2 * PADDING for text in (LABEL, words))
+    spoken = escape(f"{LABEL}: {words}", {'"': "&quot;"})
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right:g}" height="20" role="img" '
+        f'aria-label="{spoken}"><title>{spoken}</title>'
+        f'<rect width="{left:g}" height="20" fill="#424a53"/>'
+        f'<rect x="{left:g}" width="{right:g}" height="20" fill="{colour}"/>'
+        '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">'
+        f'<text x="{PADDING:g}" y="14" textLength="{left - 2 * PADDING:g}">{LABEL}</text>'
+        f'<text x="{left + PADDING:g}" y="14" textLength="{right - 2 * PADDING:g}">{escape(words)}</text>'
+        "</g></svg>\n"
+    )
+
+
+def _words(result: Result, failed: int, unkept: int) -> str:
+    if result.error is not None:
+        return "no verdict"
+    level = "out of scope" if result.level is None else f"level {result.level}" if result.level else "no level"
+    broken = [*([f"{failed} failed"] if failed else []), *([f"{unkept} claims broken"] if unkept else [])]
+    return ", ".join([level, *broken])

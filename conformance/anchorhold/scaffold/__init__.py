@@ -1,0 +1,93 @@
+"""What `anchorhold init` writes: templates, and how they are filled in."""
+
+import json
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+
+class Language(StrEnum):
+    """What adapter and test are written in."""
+
+    PYTHON = "python"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaffold:
+    """How a project of one language begins."""
+
+    target: str
+    """What `anchorhold check` is given where no compactor was named: the example of the template."""
+    mechanisms: tuple[str, ...]
+    """What the example has."""
+    adapter: Mapping[str, str]
+    """Templates of the adapter with the example, by the path to write: left out where a compactor was named."""
+    others: Mapping[str, str]
+    """The other templates, by the path to write."""
+    setup: str
+    """Steps of the CI workflow before the check, as YAML."""
+
+
+SHARED: Final[Mapping[str, str]] = {
+    "claims.toml": "shared/claims.toml.tmpl",
+    "expectations.toml": "shared/expectations.toml.tmpl",
+    ".github/workflows/anchorhold.yml": "shared/anchorhold.yml.tmpl",
+}
+SCAFFOLDS: Final[Mapping[Language, Scaffold]] = MappingProxyType(
+    {
+        Language.PYTHON: Scaffold(
+            target="adapter.py:Adapter",
+            mechanisms=("summariser", "pointers", "retrieval"),
+            adapter={"adapter.py": "python/adapter.py.tmpl"},
+            others={"test_compaction.py": "python/test_compaction.py.tmpl", **SHARED},
+            setup="      - run: pip install 'anchorhold[pytest]'\n      - run: pytest -q test_compaction.py",
+        ),
+    }
+)
+"""A further language is a folder of templates and an entry here."""
+
+
+def written(language: Language, target: str | None) -> dict[str, str]:
+    """The files of a scaffold: relative path and text.
+
+    `target`: a compactor that is there already, as `anchorhold check` takes it; without one there is an example.
+    """
+    scaffold = SCAFFOLDS[language]
+    templates = {**(scaffold.adapter if target is None else {}), **scaffold.others}
+    named = target or scaffold.target
+    values = {
+        "TARGET": json.dumps(named, ensure_ascii=False),
+        "SHELL": shlex.quote(named),
+        "MECHANISMS": json.dumps(scaffold.mechanisms if target is None else ()),
+        "SETUP": scaffold.setup,
+    }
+    return {path: _filled(template, values) for path, template in templates.items()}
+
+
+def write(directory: Path, texts: Mapping[str, str], *, told: Callable[[Path], None]) -> None:
+    """Write the files; nothing is written where one of them is there already.
+
+    Raises FileExistsError, naming every file that is, and OSError where something cannot be written.
+    """
+    paths = {directory / path: text for path, text in texts.items()}
+    there = [path for path in paths if path.exists() or path.is_symlink()]
+    if there:
+        raise FileExistsError(", ".join(map(str, there)))
+    for path, text in paths.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Exclusive: what somebody else made meanwhile is not overwritten either.
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+        told(path)
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    text = files(__package__).joinpath(template).read_text(encoding="utf-8")
+    for name, value in values.items():
+        text = text.replace(f"<<{name}>>", value)
+    return text

@@ -1,0 +1,233 @@
+"""The lines of files that hold histories, one at a time, each with its place.
+
+A file may hold several histories, one after the other: each begins with its header. What cannot be used is told
+apart by what it does to the judgement: a line that is no event of this format is `Skipped`; where an event is
+missing or torn the rest of its history is `Cut`, because what is missing may be what excuses the compactor.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import IO, Any, Final
+
+import msgspec
+
+from anchorhold.compactor import Reply
+from anchorhold.history import FORMAT, Event, EventType, Header
+from anchorhold.wire.messages import METHODS, ExpireParams
+from anchorhold_spec.vocabulary import Fact, Turn
+
+OPERATIONS: Final = frozenset(METHODS) | {"summarise", "note", "scan", "describe"}
+"""Operations that a history of this format can speak of."""
+LONGEST_LINE: Final = 64 * 1024 * 1024
+"""Bytes. A longer line is read past, without being held in memory, and counts as torn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Began:
+    """A history begins."""
+
+    line: int
+    header: Header
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happened:
+    """An event of the history that began last."""
+
+    line: int
+    size: int
+    """Bytes of the line."""
+    event: Event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A line that is no event, or of an operation that this version does not know: it is passed over."""
+
+    line: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """From this line on the history that began last is not what was recorded, and is not judged any further."""
+
+    line: int
+    why: str
+
+
+Line = Began | Happened | Skipped | Cut
+
+
+def lines(file: IO[bytes], *, longest: int = LONGEST_LINE) -> Iterator[Line]:
+    """What stands in each line. Holds one line at a time; never raises for what a line says."""
+    reader = _Reader()
+    number = 0
+    for number, raw in enumerate(_bounded(file, longest), start=1):
+        yield from reader.take(number, raw, longest)
+    yield from reader.finish(number)
+
+
+def _bounded(file: IO[bytes], longest: int) -> Iterator[bytes]:
+    """Lines; of one that is too long only the beginning, without an end."""
+    while line := file.readline(longest):
+        yield line
+        while not line.endswith(b"\n"):
+            line = file.readline(longest)
+            if not line:
+                return
+
+
+class _Appended(msgspec.Struct):
+    turn: Turn
+    facts: tuple[Fact, ...] = ()
+
+
+class _Asked(msgspec.Struct):
+    messages: tuple[str, ...]
+
+
+class _Scanned(msgspec.Struct):
+    remains: tuple[dict[str, str], ...]
+
+
+INVOKED: Final[Mapping[str, Any]] = {"append": _Appended, "summarise": _Asked, "expire": ExpireParams}
+"""Forms of arguments that are read; the others are names and texts, and are taken as they come."""
+ENDED: Final[Mapping[str, Any]] = {
+    **{name: method.value for name, method in METHODS.items() if method.value is not None},
+    "summarise": Reply,
+    "scan": _Scanned,
+}
+"""Forms of results. `open` may leave out whatever has a default."""
+
+
+def _misformed(event: Event) -> str | None:
+    """What is wrong with the value of an event, where something is that a checker would stumble over."""
+    if event.type is EventType.INVOKE:
+        expected = INVOKED.get(event.op)
+        if event.value is not None and not isinstance(event.value, dict):
+            return f"arguments are an object, and this is {type(event.value).__name__}"
+    else:
+        expected = ENDED.get(event.op) if event.type is EventType.OK else None
+    if expected is None:
+        return None
+    try:
+        msgspec.convert(event.value, expected)
+    except msgspec.ValidationError as error:
+        return str(error)
+    return None
+
+
+_EVENT = msgspec.json.Decoder(Event)
+_HEADER = msgspec.json.Decoder(Header)
+
+
+class _Reader:
+    """Where in which history the reading is."""
+
+    def __init__(self) -> None:
+        self._header: Header | None = None
+        self._next = 0
+        self._reading = False
+        self._told = False
+        self._open: dict[tuple[str, str], int] = {}
+
+    def take(self, number: int, raw: bytes, longest: int) -> Iterator[Line]:
+        if not raw.strip():
+            yield Skipped(line=number, why="the line is empty")
+            return
+        if not raw.endswith(b"\n"):
+            long = len(raw) >= longest
+            why = f"the line has more than {longest} bytes" if long else "the file ends in the middle of this line"
+            yield from self._torn(number, why)
+            return
+        if self._reading:
+            try:
+                event = _EVENT.decode(raw)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                yield from self._else(number, raw, str(error))
+                return
+            yield from self._event(number, len(raw), event)
+            return
+        yield from self._else(number, raw, "")
+
+    def finish(self, number: int) -> Iterator[Line]:
+        """The file is over."""
+        if self._header is None and not self._told:
+            yield Cut(line=max(1, number), why="there is no history here: the file is empty")
+        yield from self._over(number + 1)
+
+    def _event(self, number: int, size: int, event: Event) -> Iterator[Line]:
+        if event.index != self._next:
+            self._reading = False
+            why = f"event {event.index} stands where event {self._next} belongs: lines are missing, or in disorder"
+            yield Cut(line=number, why=why)
+            return
+        self._next += 1
+        if event.op not in OPERATIONS:
+            yield Skipped(line=number, why=f"no operation is called {event.op!r}")
+            return
+        wrong = _misformed(event)
+        if wrong is not None:
+            self._reading = False
+            yield Cut(line=number, why=f"{event.op} has not the form that PROTOCOL.md gives it: {wrong}")
+            return
+        if event.type is EventType.INVOKE:
+            self._open[event.process, event.op] = number
+        else:
+            self._open.pop((event.process, event.op), None)
+        yield Happened(line=number, size=size, event=event)
+
+    def _else(self, number: int, raw: bytes, error: str) -> Iterator[Line]:
+        """What is no event: a header, something of another program's, or a torn line."""
+        try:
+            value = msgspec.json.decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as torn:
+            yield from self._torn(number, f"the line is not JSON: {torn}")
+            return
+        if not isinstance(value, dict) or "anchorhold_history" not in value:
+            if isinstance(value, dict) and "index" in value and self._reading:
+                # One of ours, and not as it was written: what it said may matter.
+                self._reading = False
+                yield Cut(line=number, why=f"this is no event of a history: {error}")
+            elif self._reading:
+                yield Skipped(line=number, why=f"this is no event of a history: {error}")
+            elif self._header is None and not self._told:
+                self._told = True
+                yield Cut(line=number, why="no history has begun here: the first line is not a history's header")
+            return
+        yield from self._over(number)
+        self._reading, self._next, self._header = False, 0, None
+        self._open = {}
+        if value["anchorhold_history"] != FORMAT:
+            self._told = True
+            why = f"the history has format {value['anchorhold_history']}, and this version reads format {FORMAT}"
+            yield Cut(line=number, why=why)
+            return
+        try:
+            self._header = _HEADER.decode(raw)
+        except msgspec.DecodeError as wrong:
+            self._told = True
+            yield Cut(line=number, why=f"the header is not one of a history: {wrong}")
+            return
+        self._reading = True
+        yield Began(line=number, header=self._header)
+
+    def _torn(self, number: int, why: str) -> Iterator[Line]:
+        if self._reading or (self._header is None and not self._told):
+            self._reading, self._told = False, True
+            yield Cut(line=number, why=why)
+
+    def _over(self, number: int) -> Iterator[Line]:
+        """The history that began last is over: whether it is whole."""
+        if not self._reading:
+            return
+        assert self._header is not None
+        length = self._header.length
+        if length is not None and length != self._next:
+            yield Cut(line=number, why=f"{self._next} events stand here and {length} were written: it was cut off")
+        elif self._open:
+            (_, op), at = next(iter(self._open.items()))
+            yield Cut(line=at, why=f"{op} was invoked here and never ended: the history was cut off")
+        elif not self._next:
+            yield Cut(line=number, why="the history has a header and no events: it was cut off")

@@ -1,0 +1,141 @@
+"""The literals of one line: what its words hold by themselves, and what reaches over several of them."""
+
+import re
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import TypeAlias
+
+from anchorhold_reference.extract.patterns import QUOTATION, TIMESTAMP
+from anchorhold_reference.extract.text import Spans
+from anchorhold_reference.extract.words import CAPITAL, JOINER, QUOTE, TIME, Word
+
+Telling: TypeAlias = list[tuple[int, Word]]
+"""The words of a line that say something by themselves, each with its number among all of them."""
+Literal: TypeAlias = tuple[str, int, int]
+"""Kind, and where it begins and ends."""
+
+_one_more = (1).__add__
+
+
+def places(text: str, found: list[str], *, whole: bool) -> list[int]:
+    """Where each word of a line stands; `whole` says that no word was taken apart."""
+    if whole:
+        # Mostly one blank stands between two words, and then their lengths say it all.
+        ends = list(accumulate(map(_one_more, map(len, found))))
+        if ends[-1] - 1 == len(text.rstrip()):
+            return [0, *ends]
+    standing: list[int] = []
+    find = text.find
+    at = 0
+    for word in found:
+        at = find(word, at)
+        standing.append(at)
+        at += len(word)
+    return standing
+
+
+def near(pattern: re.Pattern[str], hint: int, text: str, found: list[str], told: Telling, at: list[int]) -> Spans:
+    """Where a pattern stands in a line, looked for only beside the words that hint at it."""
+    spans: list[tuple[int, int]] = []
+    done = 0
+    last = len(found) - 1
+    for i, word in told:
+        if word[0] & hint:
+            after = i + 1 if i < last else last
+            low, high = max(done, at[i - 1] if i else 0), at[after] + len(found[after])
+            for match in pattern.finditer(text, low, high):
+                spans.append(match.span())
+                done = match.end()
+    return tuple(spans)
+
+
+def literals(
+    text: str, found: list[str], known: list[Word | None], told: Telling, flags: int, at: list[int]
+) -> list[Literal]:
+    """The literals of a line, in order."""
+    times = [match.span() for match in TIMESTAMP.finditer(text)] if flags & TIME else []
+    result: list[Literal] = []
+    last = len(found) - 1
+    for i, word in told:
+        if word[1]:
+            here = at[i]
+            for kind, begin, finish in word[1]:
+                if kind == "number":
+                    own = found[i]
+                    begin += here
+                    finish += here
+                    if i < last and finish == here + len(own) and own[-1].isdigit() and text[begin] not in "$€£":
+                        after = known[i + 1]
+                        if after is not None and after[3] and text.startswith(found[i + 1], finish + 1):
+                            finish += 1 + after[3]
+                else:
+                    begin += here
+                    finish += here
+                    if kind == "option":
+                        kind = "identifier"
+                        if begin == 0:  # a line that was removed, in a difference of two files
+                            continue
+                    elif kind == "timestamp":  # read whole above
+                        continue
+                if not times or not _overlap(times, begin, finish):
+                    result.append((kind, begin, finish))
+    if flags & CAPITAL:
+        names = [
+            ("entity", begin, finish)
+            for begin, finish in _names(text, found, known, told, at)
+            if not (times and _overlap(times, begin, finish))
+        ]
+    else:
+        names = []
+    if times or names or flags & QUOTE:
+        result += [("timestamp", begin, finish) for begin, finish in times]
+        result += names
+        if flags & QUOTE:
+            result += [("quotation", *match.span()) for match in QUOTATION.finditer(text)]
+        result.sort(key=_place)
+    return result
+
+
+def _place(literal: Literal) -> int:
+    return literal[1]
+
+
+def _overlap(spans: list[tuple[int, int]], start: int, end: int) -> bool:
+    return any(begin < end and start < finish for begin, finish in spans)
+
+
+def _names(
+    text: str, found: list[str], known: list[Word | None], told: Telling, at: list[int]
+) -> Iterator[tuple[int, int]]:
+    """Names: capitalised words in a row, or one by itself inside a sentence."""
+    end = len(found)
+    done = 0
+    for first, word in told:
+        capital = word[2]
+        if first < done or capital is None:
+            continue
+        start = at[first] + capital[0]
+        latest, many = first, False
+        i = first + 1
+        while i < end:
+            # A name goes on in the next word, with one blank between and nothing behind the last one.
+            if capital[1] != len(found[latest]) or at[i] != at[i - 1] + len(found[i - 1]) + 1:
+                break
+            following = known[i]
+            if following is None:
+                break
+            if following[2] is not None and following[2][0] == 0:
+                latest, capital, many = i, following[2], True
+            elif not (
+                i == latest + 1 and following[0] & JOINER and i + 1 < end and at[i + 1] == at[i] + len(found[i]) + 1
+            ):
+                break
+            i += 1
+        done = i
+        finish = at[latest] + capital[1]
+        if many:
+            yield start, finish
+        elif first > 0 and start == at[first] and finish - start > 2 and text[start + 1 : finish].islower():
+            before = found[first - 1][-1]
+            if "a" <= before <= "z" or before in ",;":
+                yield start, finish

@@ -1,0 +1,160 @@
+"""Where a literal stands, word for word: in the window, in the originals, in what summaries repeat (REC-1)."""
+
+from anchorhold_reference import index
+from anchorhold_reference.codec import shown
+from anchorhold_reference.errors import MismatchError, StoreError
+from anchorhold_reference.extract import stands_in
+from anchorhold_reference.originals import DROPPED, original, outside
+from anchorhold_reference.session import UNDER, Session, carrier_id
+from anchorhold_reference.status import causes
+from anchorhold_reference.window import Window
+from anchorhold_spec.vocabulary import Answer, AnswerKind, Turn
+
+
+def lost(session: Session) -> list[str]:
+    """What is known not to be there to be searched (RET-3, REC-4)."""
+    return [cause.reason for cause in causes(session) if cause.stops]
+
+
+def removed(session: Session) -> bool:
+    """Whether originals of the branch were let go or erased: what they said is not known any more."""
+    return (
+        session.ledger.first(
+            "SELECT 1 FROM lineage g JOIN pointer p ON p.session = g.node "
+            "AND p.holding IN ('gone', 'expired', 'erased') AND p.span BETWEEN g.first AND g.last "
+            "WHERE g.session = ? UNION ALL "
+            "SELECT 1 FROM erasure e JOIN visible v ON v.carrier = e.span WHERE v.session = ? LIMIT 1",
+            (session.id, session.id),
+        )
+        is not None
+    )
+
+
+def search(session: Session, literal: str) -> Answer:
+    """Where a literal stands, word for word: in the window, else in the originals, else in a summary's manifest.
+
+    A turn whose assertion with this literal was tombstoned does not answer for it.
+    """
+    if not literal.strip():
+        return Answer(kind=AnswerKind.UNANCHORED, reason="nothing was asked for; give a literal")
+    ledger = session.ledger
+    with ledger.reading():
+        window = session.window()
+        live = window.live
+        found, faults = originals_with(session, window, literal)
+        if found is not None:
+            return found
+        repeated = _in_manifests(session, literal)
+        if repeated is not None:
+            return repeated
+        dropped = ledger.first(
+            "SELECT x.reason, t.id FROM tombstone x JOIN turn t ON t.carrier = x.span JOIN fact f ON f.id = x.fact "
+            "JOIN visible v ON v.carrier = x.span AND v.session = x.session "
+            "WHERE x.session = ? AND (x.literal = ? OR f.literal = ?) ORDER BY x.time DESC",
+            (session.id, literal, literal),
+        )
+        if dropped is not None:
+            return Answer(kind=AnswerKind.TOMBSTONED, reason=dropped[0], source=dropped[1])
+        for one in live:
+            if one.body is not None and stands_in(one.body, literal) >= 0:
+                return Answer(
+                    kind=AnswerKind.INSUFFICIENT,
+                    carrier=one.id,
+                    reason="only a summary's own words say it; no turn supports them (MAN-2)",
+                )
+        unread = [one.turn.id for one in live if one.turn is not None and one.turn.data is not None]
+        faults += lost(session)
+        if faults or unread:
+            reason = "; ".join([*faults, *(f"turn {turn!r} is not text" for turn in unread)])
+            return Answer(kind=AnswerKind.DEGRADED, reason=f"not found where it could be searched: {reason}")
+        if removed(session):
+            return Answer(
+                kind=AnswerKind.UNANCHORED,
+                reason="nothing holds it; some originals were let go, so it may have been said",
+            )
+    return Answer(kind=AnswerKind.ABSENT, reason="no turn of this session says it; all were searched")
+
+
+def _in_manifests(session: Session, literal: str) -> Answer | None:
+    """An assertion with the literal that a summary in the window, or one that a clear archived, carries."""
+    ledger = session.ledger
+    for (summary,) in ledger.all(
+        "SELECT w.carrier FROM live w JOIN summary s ON s.carrier = w.carrier WHERE w.session = ? UNION ALL "
+        "SELECT r.carrier FROM archived r JOIN summary s ON s.carrier = r.carrier WHERE r.session = ?",
+        (session.id, session.id),
+    ):
+        for fact, said, speaker in ledger.all(
+            "SELECT fact, said, speaker FROM carries WHERE summary = ?", (summary,)
+        ):
+            if stands_in(said, literal) < 0:
+                continue
+            row = ledger.first(
+                f"SELECT t.id FROM {UNDER} JOIN assertion a ON a.span = k.carrier AND a.fact = ? "  # noqa: S608
+                "JOIN turn t ON t.carrier = a.span AND ? IN ('', t.speaker) WHERE x.carrier = ? AND NOT EXISTS "
+                "(SELECT 1 FROM tombstone x WHERE x.session = v.session AND x.span = a.span AND x.fact = a.fact)",
+                (session.id, fact, speaker, summary),
+            )
+            if row is not None:
+                return Answer(
+                    kind=AnswerKind.FOUND,
+                    text=said,
+                    value=literal,
+                    carrier=carrier_id(int(summary), 1),
+                    source=row[0],
+                    evidence=False,
+                )
+    return None
+
+
+def originals_with(
+    session: Session, window: Window, literal: str, *, anywhere: bool = False
+) -> tuple[Answer | None, list[str]]:
+    """The newest original in which a literal stands, and what could not be searched.
+
+    `anywhere` levels case and looks for any mention, for the question whether something was spoken of at all.
+    """
+    ledger = session.ledger
+    faults: list[str] = []
+    for one in reversed(window.live if anywhere or window.may_say(literal) else ()):
+        if (
+            one.turn is not None
+            and _says(one.turn, literal, anywhere=anywhere)
+            and ledger.first(f"SELECT 1 WHERE {DROPPED.format('?')}", (session.id, one.carrier, literal, literal))
+            is None
+        ):
+            return original(one.turn, carrier=one.id, value=literal), faults
+    spans = index.candidates(ledger, session.id, literal, begun=anywhere)
+    if spans is None:
+        # Nothing but punctuation: no index has it, so each original is read.
+        spans = iter(_every_original(session))
+    for span in spans:
+        try:
+            there = outside(session, span, unless_dropped=literal)
+        except (MismatchError, StoreError) as error:
+            faults.append(str(error))
+            continue
+        if there is not None and _says(there[0], literal, anywhere=anywhere):
+            return original(there[0], carrier=there[1].address.key, value=literal), faults
+    lacking = index.missing(ledger, session.id)
+    if lacking:
+        faults.append(f"{lacking} originals are not in the full-text index yet (REC-4)")
+    return None, faults
+
+
+def _every_original(session: Session) -> list[int]:
+    return [
+        int(span)
+        for (span,) in session.ledger.all(
+            "SELECT p.span FROM lineage g JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "
+            "AND p.span BETWEEN g.first AND g.last WHERE g.session = ? ORDER BY p.span DESC",
+            (session.id,),
+        )
+    ]
+
+
+def _says(turn: Turn, literal: str, *, anywhere: bool) -> bool:
+    text = shown(turn) or ""
+    if not anywhere:
+        return stands_in(text, literal) >= 0
+    spoken, words = index.words_of(text), index.words_of(literal)
+    return literal.casefold() in text.casefold() and (not words or any(w.startswith(words[-1]) for w in spoken))

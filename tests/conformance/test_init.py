@@ -1,0 +1,115 @@
+"""`anchorhold init`: what it writes is green, and nothing is ever overwritten."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from anchorhold import scaffold
+from anchorhold.claims import read_claims
+from anchorhold.cli import main
+from anchorhold.expectations import read_expectations
+from anchorhold.scaffold import Language
+
+ROOT = Path(__file__).parents[2]
+
+
+def init(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["init", *arguments])
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_scaffold_in_a_fresh_folder_is_green() -> None:
+    assert init("--into", "fresh") == 0
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(str(ROOT / p) for p in ("spec", "reference", "conformance")),
+    }
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", *command],
+            cwd="fresh",
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    code = "import sys; from anchorhold.cli import main; main(sys.argv[1:])"
+    arguments = ("check", "adapter.py:Adapter", "--effort", "quick", "--claims", "claims.toml")
+    checked = subprocess.run(
+        [sys.executable, "-c", code, *arguments, "--expect", "expectations.toml"],
+        cwd="fresh",
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    tested = run("pytest", "-q", "-p", "no:xdist")
+
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "holds ANC-1" in checked.stdout
+    assert "broken: " not in checked.stdout
+    assert tested.returncode == 0, tested.stdout
+    assert " passed" in tested.stdout
+    assert "failed" not in tested.stdout
+
+
+@pytest.mark.parametrize("there", sorted(scaffold.written(Language.PYTHON, None)))
+def test_no_file_is_overwritten_and_then_none_is_written(there: str, capfd: pytest.CaptureFixture[str]) -> None:
+    Path(there).parent.mkdir(parents=True, exist_ok=True)
+    Path(there).write_text("mine")
+
+    assert init() == 2
+
+    assert Path(there).read_text() == "mine"
+    assert there in capfd.readouterr().err
+    assert [path for path in Path().rglob("*") if path.is_file()] == [Path(there)]
+
+
+def test_a_dangling_link_is_not_written_through() -> None:
+    Path("claims.toml").symlink_to("elsewhere")
+
+    assert init() == 2
+    assert not Path("elsewhere").exists()
+
+
+def test_a_compactor_that_is_there_gets_no_adapter_and_is_named_everywhere() -> None:
+    target = "cmd:node adapter's.js"
+
+    assert init(target) == 0
+
+    assert not Path("adapter.py").exists()
+    assert '@rules("cmd:node adapter\'s.js"' in Path("test_compaction.py").read_text()
+    workflow = Path(".github/workflows/anchorhold.yml").read_text()
+    assert "anchorhold check 'cmd:node adapter'\"'\"'s.js' --claims" in workflow
+    assert "<<" not in workflow
+
+
+def test_what_is_written_is_read_back() -> None:
+    assert init() == 0
+
+    claims = read_claims(Path("claims.toml"))
+    assert claims.horizon == "session"
+    assert claims.mechanisms
+    assert dict(read_expectations(Path("expectations.toml"))) == {}
+    # What is commented out is right as well, once it is no longer.
+    opened = Path("claims.toml").read_text().replace("# level", "level")
+    Path("claims.toml").write_text(opened)
+    assert read_claims(Path("claims.toml")).level == 1
+    text = Path("expectations.toml").read_text().replace('# "PTR', '"PTR')
+    assert set(tomllib.loads(text)["fail"]) == {"PTR-4"}
+    compile(Path("adapter.py").read_text(), "adapter.py", "exec")
+    compile(Path("test_compaction.py").read_text(), "test_compaction.py", "exec")
