@@ -52,19 +52,24 @@ def telling(number: str) -> bool:
     return digits >= 3 or (digits >= 2 and _UNIT.search(number) is not None)
 
 
-def unsupported(compaction: Compaction, said: View, *, times: Iterable[str] = ()) -> Iterator[Example]:
-    """What the summary says and nothing before it does. `times` are those of the replaced turns."""
+def unsupported(
+    compaction: Compaction, said: View, *, recorded: View, times: Sequence[str] = ()
+) -> Iterator[Example]:
+    """What the summary says and nothing before it does.
+
+    `times` are those of the replaced turns. `recorded` is what the harness wrote down beside them: whole files, in
+    which parts of any name lie about; so it supports what stands there word for word, and nothing derived.
+    """
     text = compaction.summary
     if not readable(text):
         return
     seen: set[str] = set()
-    stamps = tuple(times)
     shares = list(_SHARE.finditer(text))
     for mention in mentions(text):
         if mention.literal in seen or _elided(text, mention):
             continue
         seen.add(mention.literal)
-        if _unsupported(mention, compaction, said, stamps):
+        if _unsupported(mention, compaction, said, times) and not recorded.has(mention.literal):
             yield Example(
                 what="unsupported",
                 kind=mention.kind,

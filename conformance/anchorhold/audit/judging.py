@@ -147,7 +147,7 @@ class SessionAudit:
             *(p.text for t in kept for p in t.pieces if p.role is not Role.THINKING),
         ):
             view.add(text)
-        for text in (*self._standing, *(p.text for t in kept for p in t.pieces), "\n".join(self._recorded)):
+        for text in (*self._standing, *(p.text for t in kept for p in t.pieces)):
             said.add(text)
         size = sum(len(piece.text) for turn in replaced for piece in turn.pieces if piece.role is not Role.THINKING)
         finding = Finding(
@@ -169,7 +169,10 @@ class SessionAudit:
         reach = Reach(compaction, self._files, context)
         fates = self._fates(finding, compaction, table, reach)
         if not finding.incomplete:
-            for example in claims.unsupported(compaction, said, times=(t.time for t in turns if t.time)):
+            recorded = View()
+            recorded.add("\n".join(self._recorded))
+            times = tuple(turn.time for turn in turns if turn.time)
+            for example in claims.unsupported(compaction, said, recorded=recorded, times=times):
                 finding.unsupported += 1
                 finding.examples.append(example)
         for example in claims.flipped(compaction, replaced):

@@ -117,13 +117,14 @@ def test_what_the_harness_recorded_of_a_result_is_a_source_and_not_in_sight(tmp_
     made.user("Go.")
     made.calls("Edit", "edited", file_path=f"{CWD}/a.go", old_string="x", new_string="y")
     made.records[-1]["toolUseResult"] = {"originalFile": "func hasTerminal_q77() {}", "structuredPatch": []}
-    made.compacts("hasTerminal_q77 and hasTerminal_q78 matter.", tokens=None)
+    # Parts of names lie about in whole files: they make none.
+    made.compacts("hasTerminal_q77, hasTerminal_q78 and func.hasTerminal_q77 matter.", tokens=None)
     made.says("Fine.")
     made.compacts("Nothing.")
     made.calls("Grep", "x", pattern="hasTerminal_q77")
     first, second = audit_file(made.write(tmp_path / "session.jsonl")).findings
 
-    assert unsupported(first) == {"hasTerminal_q78"}
+    assert unsupported(first) == {"hasTerminal_q78", "func.hasTerminal_q77"}
     assert "hasTerminal_q77" not in {e.literal for e in (*first.examples, *second.examples) if e.what == "needed"}
 
 
