@@ -9,7 +9,7 @@ from anchorhold.audit.figures import about, day_of, figure_at, spellings
 from anchorhold.audit.finding import Example, Place
 from anchorhold.audit.general import code_name, known, placeholder, prose
 from anchorhold.audit.model import Compaction, Role, Turn
-from anchorhold.audit.polarity import Statement, mark, statements
+from anchorhold.audit.polarity import Statement, beginnings, mark, statements
 from anchorhold.audit.view import View
 from anchorhold_reference.extract import Mention, mentions
 from anchorhold_reference.extract.text import bounds
@@ -137,7 +137,7 @@ def flipped(compaction: Compaction, turns: Sequence[Turn]) -> Iterator[Example]:
             if piece.role in {Role.THINKING, Role.CALL} or not readable(piece.text):
                 continue
             for line in shown_lines(piece):
-                if len(line) > MOST_LINE or not any(word in line.lower() for word in marks):
+                if len(line) > MOST_LINE or marks.isdisjoint(beginnings(line)):
                     continue
                 for statement in statements(line):
                     if statement.bones in claims:

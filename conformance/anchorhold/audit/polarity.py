@@ -42,6 +42,7 @@ _NEGATING = re.compile(
 _MODAL = {"can": "can", "ca": "can", "wo": "will", "sha": "shall", "could": "could", "would": "would",
           "should": "should", "might": "might", "must": "must", "need": "need"}  # fmt: skip
 _WORD = re.compile(r"[\w./@#$%]*\w%?|\x01")
+_RUN = re.compile(r"\w+")
 _IDLE = frozenset(
     ["a", "an", "the", "is", "are", "was", "were", "be", "been", "being", "do", "does", "did", "has", "have", "had",
      "it", "that", "this", "always", "nor", "and", "to", "of", "will", "shall", "please"]
@@ -76,8 +77,15 @@ def statements(text: str) -> Iterator[Statement]:
 
 
 def mark(bones: tuple[str, ...]) -> str:
-    """A word that stands in every sentence with these bones, as a part of what is written there."""
-    return max((bone for bone in bones if bone not in _POSITIVE and bone != "\x01"), key=len, default="")
+    """The beginning of a word that every sentence with these bones has: see `beginnings`."""
+    words = (_RUN.findall(bone) for bone in bones if bone not in _POSITIVE)
+    return max((run for runs in words for run in runs), key=len, default="")[:4]
+
+
+def beginnings(line: str) -> set[str]:
+    """The beginnings of a line's words, by which most lines are told to speak of something else."""
+    words = _RUN.findall(line.lower())
+    return {word[:4] for word in words} | {word[:3] for word in words}
 
 
 def _statement(line: str, low: int, high: int, offset: int) -> Iterator[Statement]:

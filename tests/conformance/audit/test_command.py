@@ -188,9 +188,19 @@ def test_redacted_reports_tell_sessions_apart_and_pass_no_text_through(
 
     assert "acme" not in captured.out
     assert "acme" not in (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert len(set(re.findall(r"<session \d+>", captured.out))) == 2
+    assert len(set(re.findall(r"<s \d+>", captured.out))) == 2
     assert "2026-03-01" in captured.out
-    assert re.search(r"<time \d+>", captured.out)
+    assert re.search(r"<t \d+>", captured.out)
+    assert (
+        len(
+            set(
+                re.findall(
+                    r"<session \d+>", (tmp_path / "page.html").read_text().replace("&lt;", "<").replace("&gt;", ">")
+                )
+            )
+        )
+        == 2
+    )
     # A kind of damage, with nothing said of it, ends there.
     assert re.search(r"3 × unknown *$", captured.out, re.MULTILINE)
 

@@ -105,8 +105,9 @@ def _rows(audited: list[Audited], console: Console, *, everything: bool) -> None
 
 
 def _short(name: str, size: int) -> str:
-    """The beginning of a name; a placeholder says nothing without its number."""
-    return name if name.startswith("<") else name[:size]
+    """The beginning of a name; a placeholder says nothing without its number: `<session 23>` is `<s 23>`."""
+    kind, space, number = name.partition(" ")
+    return f"{kind[:2]} {number}" if name.startswith("<") and space else name[:size]
 
 
 def _examples(audited: list[Audited], console: Console) -> None:
