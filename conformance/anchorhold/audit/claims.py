@@ -130,14 +130,17 @@ def flipped(compaction: Compaction, turns: Sequence[Turn]) -> Iterator[Example]:
     if not claims:
         return
     # Most lines of results are no sentences, and of those most speak of something else.
-    marks = {mark(bones) for bones in claims}
+    marks: dict[str, set[str]] = {}
+    for bones in claims:
+        one, other = mark(bones)
+        marks.setdefault(one, set()).add(other)
     said: dict[tuple[str, ...], dict[bool, tuple[int, str]]] = {}
     for turn in turns:
         for piece in turn.pieces:
             if piece.role in {Role.THINKING, Role.CALL} or not readable(piece.text):
                 continue
             for line in shown_lines(piece):
-                if len(line) > MOST_LINE or marks.isdisjoint(beginnings(line)):
+                if len(line) > MOST_LINE or not _may_say(line, marks):
                     continue
                 for statement in statements(line):
                     if statement.bones in claims:
@@ -156,6 +159,11 @@ def flipped(compaction: Compaction, turns: Sequence[Turn]) -> Iterator[Example]:
             said=Place(record=record, excerpt=sentence.strip()),
             summary=place(compaction.summary_record, compaction.field, compaction.summary, claim.start, claim.end),
         )
+
+
+def _may_say(line: str, marks: dict[str, set[str]]) -> bool:
+    words = beginnings(line)
+    return any(not words.isdisjoint(marks[word]) for word in words & marks.keys())
 
 
 def unprotected(compaction: Compaction, turns: Sequence[Turn], kept: Iterable[Turn]) -> Iterator[Example]:

@@ -76,10 +76,11 @@ def statements(text: str) -> Iterator[Statement]:
         start += len(line) + 1
 
 
-def mark(bones: tuple[str, ...]) -> str:
-    """The beginning of a word that every sentence with these bones has: see `beginnings`."""
-    words = (_RUN.findall(bone) for bone in bones if bone not in _POSITIVE)
-    return max((run for runs in words for run in runs), key=len, default="")[:4]
+def mark(bones: tuple[str, ...]) -> tuple[str, str]:
+    """The beginnings of two words that every sentence with these bones has: see `beginnings`."""
+    runs = [run for bone in bones if bone not in _POSITIVE for run in _RUN.findall(bone)]
+    longest = [run[:4] for run in sorted(runs, key=len, reverse=True)] or [""]
+    return longest[0], longest[min(1, len(longest) - 1)]
 
 
 def beginnings(line: str) -> set[str]:
