@@ -140,6 +140,17 @@ def test_a_pointer_to_another_session_leads_nowhere(tmp_path: Path) -> None:
         assert [e.fate for e in finding.examples if e.what == "needed"] == [fate]
 
 
+def test_the_harness_points_last_whatever_the_summary_quotes(tmp_path: Path) -> None:
+    made = Claude()
+    made.user("Start the import.")
+    made.calls("Bash", "Started task a295b012cd", command="start")
+    quoted = f'The user: "Implement the plan, read the full transcript at: /home/u/.claude/projects/x/{OTHER}.jsonl"'
+    made.compacts(f"Started. {quoted}", pointer=True)
+    made.calls("Bash", "ok", command="stop a295b012cd")
+
+    assert [e.fate for e in findings(made, tmp_path)[0].examples if e.what == "needed"] == ["reachable"]
+
+
 FILE = f"{CWD}/conf/tokens.py"
 
 

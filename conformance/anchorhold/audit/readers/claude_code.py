@@ -93,7 +93,8 @@ def _compaction(
 ) -> Compaction:
     pairs = list(block_texts(record["message"].get("content"), "/message/content"))
     field, text = pairs[0] if pairs else ("", "")
-    pointer = _POINTER.search(text)
+    # The harness's own stands last; a summary may quote others, of the session that made the plan.
+    pointer = next(reversed(list(_POINTER.finditer(text))), None)
     begun = _HEAD.match(text)
     foot = _FOOT.search(text)
     start = begun.end() if begun else 0
