@@ -35,6 +35,8 @@ class Piece:
     """Text that the call writes into a file: made by the agent, not asked after by it."""
     addresses: bool = False
     """The argument is a path: what the call reads or writes."""
+    failed: bool = False
+    """The result says that the call failed: it shows nothing of what was asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,8 @@ class Turn:
     """What the agent always sees besides the transcript: working directory, branch."""
     counted: bool = True
     """Counts as a turn of the file; false for what merely explains one."""
+    recorded: tuple[str, ...] = ()
+    """What the harness wrote down beside the turn, as a result's structure: shown to nobody, and yet a source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,8 +31,33 @@ class Compaction(msgspec.Struct, frozen=True, kw_only=True):
     needed_lost: int
     """Of these, those that nothing leads back to."""
     unsupported: int
+    unsupported_judged: bool
+    """False where most of the replaced turns are not in the file: then `unsupported` is 0 and says nothing."""
     reread_tokens: int
     examples: list[dict[str, Any]]
+
+
+class Replay(msgspec.Struct, frozen=True, kw_only=True):
+    """What another compactor would have kept, with the recorded summaries as its model's replies."""
+
+    compactor: str
+    compactions: int
+    needed: int
+    """Needed facts of the compactions that were replayed."""
+    needed_kept: int
+    """Of these, in its window afterwards or found by its own search."""
+    not_carried: int
+    """Paths and identifiers that the recorded summaries do not carry."""
+    asked: int
+    """Of these, those that were asked for: at most `asked_at_most` of a compaction, evenly over its turns."""
+    asked_at_most: int
+    asked_kept: int
+    window_recorded: int
+    """Tokens of the recorded summaries."""
+    window: int
+    """Tokens of the compactor's windows afterwards."""
+    outcomes: dict[str, int]
+    """How its compactions ended."""
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +71,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     unreadable: list[dict[str, Any]]
     """Files and records that could not be read, with the reason; files of folders that are no transcripts."""
     seconds: float
+    replay: Replay | msgspec.UnsetType = msgspec.UNSET
+    """Only where `--replay` asked for it."""
 
 
 FIGURES = (
@@ -118,6 +145,7 @@ def _compaction(finding: Finding) -> Compaction:
         needed=finding.needed,
         needed_lost=finding.needed_lost,
         unsupported=finding.unsupported,
+        unsupported_judged=not finding.incomplete,
         reread_tokens=finding.reread_tokens,
         examples=[
             {"file": finding.file, **msgspec.to_builtins(example)} for example in ranked(finding)[:MOST_EXAMPLES]

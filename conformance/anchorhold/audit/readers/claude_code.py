@@ -15,7 +15,7 @@ from typing import Any
 from anchorhold.audit.model import Compaction, Damage, Event, Piece, Role, Turn
 from anchorhold.audit.readers.attachments import attached
 from anchorhold.audit.readers.branches import Branches
-from anchorhold.audit.readers.common import Notes, block_words, call_pieces, short, words
+from anchorhold.audit.readers.common import Notes, block_words, call_pieces, short, texts, words
 from anchorhold.audit.readers.source import is_json, keyed, open_bytes, records
 
 SILENT = frozenset({"summary", "progress", "file-history-snapshot", "queue-operation", "pr-link",
@@ -191,7 +191,8 @@ def _compaction(
 ) -> Compaction:
     pairs = notes.said(message.get("content"), "/message/content")
     at, text = pairs[0] if pairs else ("", "")
-    pointer = _POINTER.search(text)
+    # The harness's own stands last; a summary may quote others, of the session that made the plan.
+    pointer = next(reversed(list(_POINTER.finditer(text))), None)
     begun = _HEAD.match(text)
     foot = _FOOT.search(text)
     start = begun.end() if begun else 0
@@ -245,7 +246,11 @@ def _turn(
         and any(not _INJECTED.match(piece.text) for piece in pieces)
     )
     context = tuple(each for key in ("cwd", "gitBranch") if (each := notes.words(record.get(key), key)))
-    return Turn(session=session, record=notes.number, pieces=tuple(pieces), time=time, human=human, context=context)
+    structured = record.get("toolUseResult")
+    return Turn(
+        session=session, record=notes.number, pieces=tuple(pieces), time=time, human=human, context=context,
+        recorded=tuple(text for _, text in texts(structured)) if isinstance(structured, (dict, list)) else (),
+    )  # fmt: skip
 
 
 def _pieces(block: dict[str, Any], at: str, speaker: Role, tools: dict[str, str], notes: Notes) -> Iterator[Piece]:
@@ -264,7 +269,8 @@ def _pieces(block: dict[str, Any], at: str, speaker: Role, tools: dict[str, str]
         yield from call_pieces(block.get("input"), f"{at}/input", tool=tool, call=call)
     elif kind == "tool_result":
         call = notes.words(block.get("tool_use_id"), f"{at}/tool_use_id") or ""
+        failed = block.get("is_error") is True
         for where, text in notes.said(block.get("content"), f"{at}/content"):
-            yield Piece(role=Role.RESULT, text=text, field=where, tool=tools.get(call), call=call)
+            yield Piece(role=Role.RESULT, text=text, field=where, tool=tools.get(call), call=call, failed=failed)
     elif not isinstance(kind, str) or kind not in _BLOCKS:
         notes.unknown(f"{at} is a block of type {short(kind)}")
