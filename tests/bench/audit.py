@@ -153,6 +153,7 @@ def quality(everything: Found, *, reading: str, compactions: list[dict[str, Any]
     here = [(dataset, example) for dataset, record, example in everything if (dataset, record) in bounds]
     # The readers went from one compaction to the next: a use after a later one they did not look for.
     found = [(dataset, example) for dataset, example in here if not example.later]
+    ruled = labelled("later.jsonl")
     good = True
     for what, precision, recall in (("needed", PRECISION, RECALL), ("unsupported", UNSUPPORTED, 0.0)):
         labels = [each for each in given if each["class"].startswith(what)]
@@ -168,9 +169,14 @@ def quality(everything: Found, *, reading: str, compactions: list[dict[str, Any]
         )
         if what == "needed":
             later = [(dataset, example) for dataset, example in here if example.later]
+            stand = sum(
+                any(dataset == x["dataset"] and _stands(x, example.used) and x["verdict"] == "stands" for x in ruled)
+                for dataset, example in later
+            )
+            with_them = (len(right) + stand) / max(1, len(mine) + len(later))
             print(
-                f"labels: and {len(later)} needed only after a later compaction than the one that dropped them, "
-                f"for which no reading looked: with them as wrong {len(right) / max(1, len(mine) + len(later)):.2f}"
+                f"labels: and {len(later)} needed only after a later compaction than the one that dropped them, for "
+                f"which no reading looked: {stand} of them stand by a later ruling; precision with them {with_them:.2f}"
             )
             fates = sum(
                 any(m[0] == x["dataset"] and _stands(x, m[2]) and x["class"] == f"needed-{m[1].fate}" for x in labels)
