@@ -176,7 +176,7 @@ def quality(everything: Found, *, reading: str, compactions: list[dict[str, Any]
             with_them = (len(right) + stand) / max(1, len(mine) + len(later))
             print(
                 f"labels: and {len(later)} needed only after a later compaction than the one that dropped them, for "
-                f"which no reading looked: {stand} of them stand by a later ruling; precision with them {with_them:.2f}"
+                f"which no reading looked: {stand} stand by a later ruling; precision with them {with_them:.2f}"
             )
             fates = sum(
                 any(m[0] == x["dataset"] and _stands(x, m[2]) and x["class"] == f"needed-{m[1].fate}" for x in labels)
