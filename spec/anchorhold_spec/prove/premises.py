@@ -78,7 +78,11 @@ def _premise(formula: Formula) -> Formula | None:
             return left if inner is None else _all([left, inner])
         case Or(parts=disjuncts):
             denied = [part.body for part in disjuncts if isinstance(part, Not)]
-            return _all(denied) if 0 < len(denied) < len(disjuncts) else _all_but_one(denied)
+            others = [part for part in disjuncts if not isinstance(part, Not)]
+            if not denied or not others:
+                return _all_but_one(denied)
+            inner = _premise(others[0]) if len(others) == 1 else None
+            return _all(denied if inner is None else [*denied, inner])
         case Not(body=And() as body):
             return _all_but_one(conjuncts(body))
         case Not(body=Exists(variables=variables, body=body)):
