@@ -9,12 +9,14 @@ from anchorhold_spec.explore import mutants as module
 from anchorhold_spec.language import Machine
 from anchorhold_spec.machines import load
 from anchorhold_spec.run import GaveUp, GuardId, Interpreter, PlainMutantExplorer, plain_survey
+from anchorhold_spec.run.interpret import compile_closed
 
 SMALL = {
     "release-race": {"spans": 2, "keys": 1, "epochs": 1},
     "evidence": {"spans": 1},
     "pointer-before-commit": {"spans": 2, "keys": 1, "epochs": 1},
     "index": {"spans": 2, "keys": 1, "texts": 1, "counts": 1},
+    "progress": {"spans": 1, "workers": 2},
 }
 MACHINES = {name: (load(name).with_defaults(), sizes) for name, sizes in SMALL.items()}
 
@@ -34,6 +36,21 @@ def assert_replays(machine, guard, violation):
     broken = {each.name for each in interpreter.broken(states[-1])}
     if steps:
         broken |= {each.name for each in interpreter.broken_by(states[-2], steps[-1].action, states[-1])}
+    ends = {each.name: each for each in mutant.progress}
+    if violation.property in ends:
+        end = ends[violation.property]
+        assert compile_closed(violation.trace.instance, end.trigger)(states[-1], states[-1])
+        assert not compile_closed(violation.trace.instance, end.goal)(states[-1], states[-1])
+        # All that can happen from there without faults, until nothing new comes: the goal is not among it.
+        faults = {action.name for action in mutant.actions if action.fault}
+        reached, waiting = {states[-1]}, [states[-1]]
+        while waiting:
+            for step, after in interpreter.steps(waiting.pop()):
+                if step.action not in faults and after not in reached:
+                    assert not compile_closed(violation.trace.instance, end.goal)(after, after)
+                    reached.add(after)
+                    waiting.append(after)
+        return
     assert violation.property in broken
 
 

@@ -132,6 +132,19 @@ def lent_from_the_shelf(s, t):
     return case, s["place_of"](b).next == t["place"].shelf, b
 
 
+WRITTEN = (
+    "if",
+    "or",
+    "or the other way",
+    "if twice",
+    "beside another",
+    "in a conclusion",
+    "in a conclusion, or",
+    "under a quantifier in a conclusion",
+    "deep in conclusions",
+)
+
+
 def written(form):
     def build(s, t):
         case, then, b = lent_from_the_shelf(s, t)
@@ -140,13 +153,23 @@ def written(form):
             "or": lambda: forall(b, Or((Not(case), then))),
             "or the other way": lambda: forall(b, Or((then, Not(case.parts[0]), Not(case.parts[1])))),
             "if twice": lambda: forall(b, case.parts[0] >> (case.parts[1] >> then)),
+            "in a conclusion": lambda: forall(b, s["holder"](b).defined >> (s["lent_before"](b) & (case >> then))),
+            "in a conclusion, or": lambda: forall(
+                b, Or((Not(s["holder"](b).defined), s["lent_before"](b) & (case >> then)))
+            ),
+            "under a quantifier in a conclusion": lambda: forall(
+                b, s["holder"](b).defined >> forall(t["book"]("c"), s["lent_before"](b) & (case >> then))
+            ),
+            "deep in conclusions": lambda: forall(
+                b, s["holder"](b).defined >> (s["lent_before"](b) >> (s["lent_before"](b).next & (case >> then)))
+            ),
             "beside another": lambda: forall(b, And((s["lent_before"](b) >> s["lent_before"](b).next, case >> then))),
         }[form]()
 
     return build
 
 
-@pytest.mark.parametrize("form", ["if", "or", "or the other way", "if twice", "beside another"])
+@pytest.mark.parametrize("form", WRITTEN)
 def test_a_two_state_property_whose_case_never_comes_up_is_refuted(form):
     found = vacuity_obligations(with_transition(written(form)))
 

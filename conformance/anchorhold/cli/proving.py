@@ -259,7 +259,7 @@ def _without(guard: GuardVerdict) -> str:
         return found if guard.tag is Tag.SAFETY else f"{found}, although tagged {guard.tag}"
     if guard.tag is Tag.SAFETY:
         return "nothing breaks: tag it bound or realism with a reason, or remove it"
-    return f"{without(guard)}: {guard.reason}"
+    return f"{without(guard)}: {guard.advice or guard.reason}"
 
 
 def _failures(report: Report) -> list[Panel | Text]:

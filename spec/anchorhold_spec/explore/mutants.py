@@ -9,7 +9,7 @@ mutant that proves to be large is compiled after all; all large ones share one c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from anchorhold_spec.explore.layout import Packed
 from anchorhold_spec.explore.load import load_plain, load_text
 from anchorhold_spec.explore.prepare import prepare
 from anchorhold_spec.explore.uncompiled import Grid
-from anchorhold_spec.language import Invariant, Machine, Transition
+from anchorhold_spec.language import Invariant, Machine, Progress, Transition
 from anchorhold_spec.run import GaveUp, GuardId, Survey, Violation
 
 LOOK = 30_000
@@ -111,7 +111,7 @@ def _compiled(
     machine: Machine, guard: GuardId, sizes: Mapping[str, int] | None, limit: int | None
 ) -> Violation | None:
     found = explore(machine, sizes=sizes, dropped=(guard,), engine=Engine.COMPILED, limit=limit)
-    broken = survey_of(machine, found).violation
+    broken = found.violation
     if broken is None and found.stopped:
         raise GaveUp(f"{_gave_up(machine, guard, found.states)}; {found.stopped}")
     return broken
@@ -135,6 +135,8 @@ class _After:
     row: Grid
     """The state itself, as the code takes it."""
     states: tuple[Packed, ...]
+    calm: tuple[Packed, ...]
+    """Those of them that no fault leads to: what is pending has to end without."""
     broken_here: str | None
     broken_by_a_step: str | None
 
@@ -164,7 +166,13 @@ class _Family:
         }
         self._words = range(self._prepared.layout.words)
         decided = self._prepared.machine
-        properties: tuple[Invariant | Transition, ...] = (*decided.invariants, *decided.transitions)
+        properties: tuple[Invariant | Progress | Transition, ...] = (
+            *decided.invariants,
+            *decided.transitions,
+            *decided.progress,
+        )
+        self._faults = {action.name for action in decided.actions if action.fault}
+        self._can_end: dict[int, set[Packed]] = {}
         self._rules = {each.name: each.rules for each in properties}
         self._watched = (
             *(each.name for each in decided.invariants if each.public),
@@ -189,7 +197,7 @@ class _Family:
             if len(self._reached) > limit or layer.broken_here or layer.broken_by_a_step:
                 return False
             depth += 1
-        return True
+        return self._stuck([set(layer.states) for layer in self._layers]) is None
 
     def layer(self, depth: int) -> _Layer:
         """With all guards in place; empty where nothing is so far away."""
@@ -239,7 +247,76 @@ class _Family:
             layers.append(following)
             if len(seen) > limit:
                 raise _TooLarge
+        # Only now is it known what can be reached from where.
+        if stuck := self._stuck(layers, mutant):
+            name, depth, state = stuck
+            return self._violation(mutant, name, layers[: depth + 1], state, in_step=False)
         return None
+
+    # What is pending and cannot end
+
+    def _stuck(self, layers: Sequence[set[Packed]], mutant: _Mutant | None = None) -> tuple[str, int, Packed] | None:
+        """A progress property that fails, and how deep and what the state nearest to the first is where it does.
+
+        `layers` are all states, of the whole machine where no mutant is given.
+        """
+        found: tuple[str, int, Packed] | None = None
+        for which, progress in enumerate(self._prepared.machine.progress):
+            can = self._ending(which, layers, mutant)
+            for depth, layer in enumerate(layers if found is None else layers[: found[1]]):
+                stuck = next(
+                    (each for each in layer if each not in can and self._holds("trigger", each, which)), None
+                )
+                if stuck is not None:
+                    found = progress.name, depth, stuck
+                    break
+        return found
+
+    def _ending(self, which: int, layers: Sequence[set[Packed]], mutant: _Mutant | None) -> set[Packed]:
+        """The states from which the goal can be reached without faults.
+
+        What can end with a guard can end without it: a mutant has all steps of the machine. The rest is asked.
+        """
+        if mutant is None:
+            if which not in self._can_end:
+                self._can_end[which] = self._led_to_the_goal(which, layers, lambda after: after.calm)
+            return self._can_end[which]
+        whole = [set(layer.states) for layer in self._layers]
+        known = self._ending(which, whole, None)
+        adds = mutant.guard.action not in self._faults
+
+        def calm(after: _After) -> Iterable[Packed]:
+            return (*after.calm, *mutant.added(after)[0]) if adds else after.calm
+
+        return known | self._led_to_the_goal(which, [layer - known for layer in layers], calm, known)
+
+    def _led_to_the_goal(
+        self,
+        which: int,
+        layers: Sequence[set[Packed]],
+        calm: Callable[[_After], Iterable[Packed]],
+        known: Collection[Packed] = (),
+    ) -> set[Packed]:
+        """Those of some states from which such steps lead to the goal, or to a state of which that is known."""
+        before: dict[Packed, list[Packed]] = {}
+        ending: set[Packed] = set()
+        for layer in layers:
+            for state in layer:
+                following = tuple(calm(self.after(state)))
+                if any(each in known for each in following) or self._holds("goal", state, which):
+                    ending.add(state)
+                for each in following:
+                    before.setdefault(each, []).append(state)
+        waiting = list(ending)
+        while waiting:
+            for state in before.get(waiting.pop(), ()):
+                if state not in ending:
+                    ending.add(state)
+                    waiting.append(state)
+        return ending
+
+    def _holds(self, what: str, state: Packed, which: int) -> bool:
+        return bool(getattr(self._code, what)(which, self.row(state), 0, self._settings))
 
     def after(self, state: Packed) -> _After:
         """What follows from a state with all guards in place."""
@@ -253,8 +330,10 @@ class _Family:
             by_a_step = self._flagged(flags)
             flags = [0] * len(flags)
             self._code.check(row, 0, self._settings, flags)
-            states = tuple(dict.fromkeys(self.rows(out, count)))
-            known = self._known[state] = _After(row, states, self._flagged(flags), by_a_step)
+            reached = tuple(self.rows(out, count))
+            # Steps that are no faults come first.
+            states, calm = tuple(dict.fromkeys(reached)), tuple(dict.fromkeys(reached[: cover[-1]]))
+            known = self._known[state] = _After(row, states, calm, self._flagged(flags), by_a_step)
         return known
 
     def row(self, state: Packed) -> Grid:

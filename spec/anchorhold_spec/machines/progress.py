@@ -102,11 +102,7 @@ m.action(
     guards=[
         realism("store up", ~broken(), "a store that is down takes nothing"),
         safety("written", draft(w, s)),
-        realism(
-            "still its own",
-            (commits == "by-anyone") | (holder(s) == w),
-            "no rule of safety needs it; but what nobody holds, nobody would finish",
-        ),
+        safety("still its own", (commits == "by-anyone") | (holder(s) == w)),
         safety("not yet committed", stage(s) == Stage.raw),
         bound("gate", gate == "judges", "of itself this machine lets pass what is safe"),
     ],
@@ -147,15 +143,12 @@ m.action(
     s,
     by=worker,
     event="recover",
-    doc="A worker that was not heard of loses a span not yet committed; it may be alive all the same.",
+    doc="A worker that was not heard of loses a span not yet committed; it may be alive all the same, and may be the "
+    "one that looks: it was started again and finds its own old work.",
     guards=[
         realism("alive", ~down(v), "the dead do nothing"),
-        realism("another's", holder(s) == w, "there is nobody to take over from"),
-        realism(
-            "not committed",
-            stage(s) == Stage.raw,
-            "no rule of safety needs it; but what is committed and nobody holds, nobody would finish",
-        ),
+        realism("taken", holder(s) == w, "what nobody holds is taken, not taken over"),
+        safety("not committed", stage(s) == Stage.raw),
         bound("recovery", recovery == "takes-over", "of itself this machine takes over"),
     ],
     updates=[holder(s).cleared()],
@@ -170,7 +163,7 @@ m.action(
     doc="What a worker that was not heard of has committed is taken over, to be finished.",
     guards=[
         realism("alive", ~down(v), "the dead do nothing"),
-        realism("another's", holder(s) == w, "there is nobody to take over from"),
+        realism("taken", holder(s) == w, "what nobody holds is taken, not taken over"),
         realism("committed", stage(s) == Stage.committed, "what is not committed is undone instead"),
         bound("recovery", recovery == "takes-over", "of itself this machine takes over"),
     ],

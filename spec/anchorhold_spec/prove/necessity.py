@@ -5,7 +5,11 @@ needs says why it is there: `bound` or `realism`, with a reason. A guard that is
 as much a mistake as one that claims to be needed and is not.
 
 That nothing breaks at small sizes does not show that nothing does. So the rules are proved again without each tagged
-guard (`without`). Where that is not achieved, larger sizes are searched, and what is published is how far.
+guard (`without`). Where that is not achieved, larger sizes are searched; and a tag without which nothing was seen
+to break but not everything is proved is not justified: what is not known is no pass.
+
+That what is pending can end is proved nowhere. It is explored, without each guard as with all of them: a machine that
+says so is searched even where everything else is proved.
 """
 
 from __future__ import annotations
@@ -26,13 +30,17 @@ FARTHER = 300_000
 """States of a mutant that are gone through at a size beyond the machine's own."""
 
 
+CHEAP = 1_000
+"""The same where only what can end is asked about: it is proved nowhere, and one size more costs next to nothing."""
+
+
 class Without(StrEnum):
     """What is known of the rules where one guard is left out."""
 
     VIOLATED = "violated"
     """A run that breaks one was reached."""
     PROVED = "proved"
-    """They hold, at every size."""
+    """Invariants and two-state properties hold, at every size; what has to be able to end can, at those searched."""
     NOT_PROVED = "not proved"
     """No violation was reached at the sizes that were searched; beyond, it is not known."""
     NOT_KNOWN = "not known"
@@ -68,14 +76,26 @@ class GuardVerdict:
         """What is known of the rules without it."""
         if self.violation is not None:
             return Without.VIOLATED
-        if self.proofs is not None and self.proofs.proved:
-            return Without.PROVED
-        return Without.NOT_KNOWN if self.problem else Without.NOT_PROVED
+        if self.problem is not None:
+            return Without.NOT_KNOWN
+        return Without.PROVED if self.proofs is not None and self.proofs.proved else Without.NOT_PROVED
 
     @property
     def justified(self) -> bool:
-        """The tag is right as far as is known, and it is known how far."""
-        return self.problem is None and self.necessary is (self.tag is Tag.SAFETY)
+        """The tag is right, and that is known. (Where no proofs were asked for: at the sizes searched.)"""
+        if self.tag is Tag.SAFETY:
+            return self.problem is None and self.necessary
+        return self.without is Without.PROVED or (self.without is Without.NOT_PROVED and self.proofs is None)
+
+    @property
+    def advice(self) -> str | None:
+        """What to do about a tag that is neither proved nor refuted; none elsewhere."""
+        if self.without is not Without.NOT_PROVED or self.proofs is None:
+            return None
+        return (
+            f"{', '.join(sorted(self.proofs.failed))}; find an auxiliary invariant that holds without the guard and "
+            "proves it, or untag the guard and show a size at which a rule breaks without it"
+        )
 
 
 def guard_verdicts(
@@ -89,14 +109,15 @@ def guard_verdicts(
 ) -> Iterator[GuardVerdict]:
     """One for each guard with one of these tags, in order of the actions.
 
-    Each is tried at each of the machine's small instances until something breaks; one without which everything is
-    proved need not be tried, and one without which not everything is proved is tried at larger sizes, too.
+    Each is tried at each of the machine's small instances until something breaks. One without which everything is
+    proved need not be tried where nothing has to be able to end, and where something has, is tried at larger sizes as
+    far as that is cheap. One without which not everything is proved is tried at larger sizes, too.
 
     Args:
         machine: Its switches are decided by their defaults.
         explorer: Looks for what breaks without a guard; none: the fast one.
         surveyor: Looks for what breaks anyway; none: the fast one.
-        sound: It is known already that nothing does.
+        sound: It is known already that nothing does, and that what is pending can end.
         tags: The guards that are asked about.
         proofs: What was proved without guards, if Z3 was asked.
     """
@@ -104,14 +125,21 @@ def guard_verdicts(
     decided = machine.with_defaults()
     tried = {each.guard: each for each in proofs}
     asked = [(action.name, guard) for action in decided.actions for guard in action.guards if guard.tag in tags]
-    left = [guard for guard in (GuardId(a, g.name) for a, g in asked) if not (guard in tried and tried[guard].proved)]
+    # What can end is not among what is proved.
+    left = [
+        guard
+        for guard in (GuardId(a, g.name) for a, g in asked)
+        if decided.progress or not (guard in tried and tried[guard].proved)
+    ]
     broken = None if sound or not left else _broken_anyway(decided, search, surveyor or fast_survey)
     found = _Search(search, decided, () if broken else left)
     for sizes in decided.small_instances:
         found.go_through(sizes)
-    doubtful = [guard for guard in found.unbroken() if guard in tried]
-    for sizes in larger(decided) if doubtful else ():
+    doubtful = [guard for guard in found.unbroken() if guard in tried and not tried[guard].proved]
+    proved = [guard for guard in found.unbroken() if guard in tried and tried[guard].proved]
+    for sizes in larger(decided):
         found.go_farther(sizes, doubtful)
+        found.go_a_little_farther(sizes, proved)
     for action_name, each in asked:
         this = GuardId(action_name, each.name)
         violation = found.violations.get(this)
@@ -183,6 +211,23 @@ class _Search:
                     # Too large, or the axioms allow no data of this size.
                     continue
 
+    def go_a_little_farther(self, sizes: Mapping[str, int], guards: Collection[GuardId]) -> None:
+        """As far as `CHEAP`, by the fast explorer; not where the machine with all its guards is larger already."""
+        limited = FastMutantExplorer(limit=CHEAP)
+        if not (guards and isinstance(self._explorer, FastMutantExplorer)):
+            return
+        try:
+            if not limited.sound(self._machine, sizes=sizes):
+                return
+        except UnknownChoice:
+            return
+        for guard in guards:
+            if guard not in self.violations:
+                try:
+                    self._note(sizes, limited(self._machine, dropped=[guard], sizes=sizes))
+                except GaveUp:
+                    continue
+
     def _note(self, sizes: Mapping[str, int], found: Mapping[GuardId, Violation | None]) -> None:
         for guard, violation in found.items():
             if violation:
@@ -196,9 +241,11 @@ def _broken_anyway(machine: Machine, explorer: MutantExplorer, survey: Surveyor)
     for sizes in machine.small_instances:
         if isinstance(explorer, FastMutantExplorer) and explorer.sound(machine, sizes=sizes):
             continue
-        found = survey(replace(machine, sometimes=(), progress=()), sizes=sizes, limit=MOST)
+        found = survey(replace(machine, sometimes=()), sizes=sizes, limit=MOST)
         if found.violation:
             return f"with all guards in place, {found.violation.property} is broken already"
+        if found.stuck:
+            return f"with all guards in place, what is pending cannot end already: {', '.join(found.stuck)}"
         if not found.complete:
             return f"not known whether a rule is broken anyway: more than {MOST:,} states at {dict(sizes)}"
     return None

@@ -9,28 +9,38 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from anchorhold_spec.language import And, Exists, ForAll, Formula, Iff, Implies, Not, Or
-from anchorhold_spec.language.walk import conjuncts
+from anchorhold_spec.language.walk import conjuncts, shape
 
 
 def premises(formula: Formula) -> Iterator[Formula]:
-    """For each conjunct that has one, a closed formula that holds where its premise is met.
+    """For each conjunct that has one, a closed formula that holds where its premise is met; each once.
 
     For a two-state property it speaks of a step, as the property does.
     """
+    seen: set[tuple[object, ...]] = set()
     for part in parts(formula):
         found = _premise(part)
-        if found is not None:
+        if found is not None and shape(found) not in seen:
+            seen.add(shape(found))
             yield found
 
 
 def parts(formula: Formula) -> Iterator[Formula]:
-    """The conjuncts, also those under universal quantifiers and negations."""
+    """The conjuncts, also those under universal quantifiers and negations, and those of a conclusion."""
     match formula:
         case And():
             for part in conjuncts(formula):
                 yield from parts(part)
         case ForAll(variables=variables, body=body):
             yield from (ForAll(variables, part) for part in parts(body))
+        case Implies(left=left, right=right) if len(concluded := list(parts(right))) > 1:
+            # p ⇒ (q ∧ (r ⇒ s)) says p ⇒ q and p ⇒ (r ⇒ s): a case of the one is none of the other.
+            for part in concluded:
+                yield from parts(Implies(left, part))
+        case Or(parts=disjuncts) if (conclusion := _one_of_several_parts(disjuncts)) is not None:
+            rest = tuple(each for each in disjuncts if each is not conclusion)
+            for part in parts(conclusion):
+                yield from parts(Or((*rest, part)))
         case Not(body=Not(body=body)):
             yield from parts(body)
         case Not(body=Or(parts=disjuncts)):
@@ -45,6 +55,18 @@ def parts(formula: Formula) -> Iterator[Formula]:
             yield formula
 
 
+def _one_of_several_parts(disjuncts: Sequence[Formula]) -> Formula | None:
+    """The conclusion of an implication that is written as a disjunction, ¬p ∨ (q ∧ r), where it has several parts.
+
+    A disjunction of other forms is none: (p ∧ q) ∨ (¬p ∧ r) tells two cases apart, and neither is a premise.
+    """
+    denied = [each for each in disjuncts if isinstance(each, Not)]
+    others = [each for each in disjuncts if not isinstance(each, Not)]
+    if denied and len(others) == 1 and len(list(parts(others[0]))) > 1:
+        return others[0]
+    return None
+
+
 def _premise(formula: Formula) -> Formula | None:
     match formula:
         case ForAll(variables=variables, body=body):
@@ -56,7 +78,11 @@ def _premise(formula: Formula) -> Formula | None:
             return left if inner is None else _all([left, inner])
         case Or(parts=disjuncts):
             denied = [part.body for part in disjuncts if isinstance(part, Not)]
-            return _all(denied) if 0 < len(denied) < len(disjuncts) else _all_but_one(denied)
+            others = [part for part in disjuncts if not isinstance(part, Not)]
+            if not denied or not others:
+                return _all_but_one(denied)
+            inner = _premise(others[0]) if len(others) == 1 else None
+            return _all(denied if inner is None else [*denied, inner])
         case Not(body=And() as body):
             return _all_but_one(conjuncts(body))
         case Not(body=Exists(variables=variables, body=body)):

@@ -78,7 +78,8 @@ def verify_proofs(
 ) -> Report:
     """The part of `verify` that Z3 does, for every size: the properties, and the rules without each tagged guard.
 
-    A tagged guard without which the rules could not be proved is searched for what breaks.
+    What breaks without a tagged guard is searched for where the rules could not be proved without it, and where the
+    machine says that something can end, which is not proved.
     """
     started = time.perf_counter()
     prover = Prover(machine, timeout=timeout)
@@ -92,7 +93,7 @@ def verify_proofs(
     progress("without guards")
     obligations += [*proofs, *_breakable(prover), *_neededness(prover, proofs, without, timeout)]
     progress("auxiliary invariants")
-    sound = all(each.result is Result.PROVED for each in proofs)
+    sound = all(each.result is Result.PROVED for each in proofs) and not machine.progress
     guards = guard_verdicts(machine, explorer=explorer, surveyor=surveyor, sound=sound, tags=TAGGED, proofs=without)
     report = Report(machine, tuple(obligations), tuple(guards), 0.0)
     progress("tagged guards")
@@ -110,7 +111,8 @@ def verify_small_sizes(
     started = time.perf_counter()
     vacuity = tuple(vacuity_obligations(machine, surveyor=surveyor))
     progress("small sizes")
-    sound = any(each.property == UNBROKEN and each.result is Result.PROVED for each in vacuity)
+    basic = {UNBROKEN, *(each.name for each in machine.progress)}
+    sound = all(each.result is Result.PROVED for each in vacuity if each.property in basic)
     guards = tuple(guard_verdicts(machine, explorer=explorer, surveyor=surveyor, sound=sound, tags=UNTAGGED))
     progress("guards")
     return Report(machine, vacuity, guards, time.perf_counter() - started)
@@ -184,7 +186,8 @@ def as_json(reports: Iterable[Report], *, seconds: float) -> dict[str, object]:
     (auxiliary invariants, vacuity). Rows that one exploration answered each have the time of all of it.
 
     A guard has besides what is published of each: `without` (see `Without`), `searched` (the sizes at which every
-    state was seen without it and nothing broke) and `unproved` (the properties that could not be proved without it).
+    state was seen without it, nothing broke and what was pending could end) and
+    `unproved` (the properties that could not be proved without it).
     """
     obligations: list[dict[str, object]] = []
     guards: list[dict[str, object]] = []

@@ -9,14 +9,13 @@ from anchorhold_spec.run.explore import (
     Exploration,
     GaveUp,
     GuardId,
-    MutantExplorer,
-    PlainMutantExplorer,
     Trace,
     Violation,
     explore,
 )
 from anchorhold_spec.run.instance import UNDEFINED, Instance, State, Table, instances
 from anchorhold_spec.run.interpret import Interpreter, NotEnabled, Step
+from anchorhold_spec.run.mutants import MutantExplorer, PlainMutantExplorer
 from anchorhold_spec.run.show import show_change, show_state, show_step, show_trace
 from anchorhold_spec.run.survey import Survey, Surveyor, plain_survey
 

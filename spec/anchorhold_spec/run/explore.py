@@ -6,9 +6,8 @@ an auxiliary invariant breaks first and would hide what a rule's reader wants to
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from anchorhold_spec.language import Machine
 from anchorhold_spec.run.instance import Instance, State, instances
@@ -175,39 +174,5 @@ class GuardId:
     guard: str
 
 
-class MutantExplorer(Protocol):
-    """Looks for what breaks without each guard. The seam where a faster explorer takes this one's place."""
-
-    def __call__(
-        self, machine: Machine, *, dropped: Sequence[GuardId], sizes: Mapping[str, int] | None = None
-    ) -> Mapping[GuardId, Violation | None]:
-        """For each guard, a shortest run to a broken rule when it alone is left out; none where there is none.
-
-        An implementation that gives up (a limit) raises instead of answering none.
-        """
-
-
 class GaveUp(Exception):  # noqa: N818
     """A limit was met before the answer was known."""
-
-
-@dataclass(frozen=True)
-class PlainMutantExplorer:
-    """One breadth-first search for each guard left out."""
-
-    limit: int | None = 200_000
-
-    def __call__(
-        self, machine: Machine, *, dropped: Sequence[GuardId], sizes: Mapping[str, int] | None = None
-    ) -> Mapping[GuardId, Violation | None]:
-        """See `MutantExplorer`. Raises GaveUp past `limit` states."""
-        found: dict[GuardId, Violation | None] = {}
-        for guard in dropped:
-            result = explore(machine.without_guard(guard.action, guard.guard), sizes=sizes, limit=self.limit)
-            if result.violation is None and not result.complete:
-                raise GaveUp(
-                    f"{machine.name} without guard {guard.guard!r} of {guard.action}: "
-                    f"no violation in the first {result.states:,} states; give smaller sizes or a higher limit"
-                )
-            found[guard] = result.violation
-        return found

@@ -29,9 +29,10 @@ from anchorhold_spec.language.walk import symbols
 from anchorhold_spec.machines import load
 from anchorhold_spec.machines.alphabet import Occurrence
 from anchorhold_spec.machines.projections import PROJECTIONS, Given, Look, Meaning, Projection, Take, Who
-from anchorhold_spec.run.explore import explore
+from anchorhold_spec.run.explore import GaveUp, GuardId, explore
 from anchorhold_spec.run.instance import UNDEFINED, Instance, State, instance_with
 from anchorhold_spec.run.interpret import Interpreter, Step
+from anchorhold_spec.run.mutants import PlainMutantExplorer
 
 MOST_POSSIBILITIES = 256
 """States in which the machine may be, as far as the events tell, beyond which nothing can be said."""
@@ -357,6 +358,15 @@ def at_stake(machine: Machine, action: str, guard: str) -> tuple[str, ...]:
     mutant = machine.without_guard(action, guard)
     for sizes in machine.small_instances:
         violation = explore(mutant, sizes=sizes, limit=MOST_STATES).violation
+        if violation is not None:
+            return violation.rules
+    for sizes in machine.small_instances if machine.progress else ():
+        # Without some guards nothing breaks but that what is pending cannot end any more.
+        this = GuardId(action, guard)
+        try:
+            violation = PlainMutantExplorer(limit=MOST_STATES)(machine, dropped=[this], sizes=sizes)[this]
+        except GaveUp:
+            continue
         if violation is not None:
             return violation.rules
     return ()
