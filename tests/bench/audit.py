@@ -30,7 +30,7 @@ STREAMS = ("claude_code/stream_user-a.jsonl.xz", "claude_code/stream_user-b.json
 SPEED, MEMORY, PRECISION, RECALL, UNSUPPORTED = 10.0, 400.0, 0.95, 0.85, 0.9
 NOTES = {
     "claude_console_md": "STATS.md counts what the user and the agent say and call; here results are turns as well",
-    "memorybank/probing": "questions about the dialogues, and no transcript: read as text",
+    "memorybank/probing": "questions about the dialogues, and no transcript: not read",
 }
 
 
@@ -150,7 +150,9 @@ def quality(everything: Found, *, reading: str, compactions: list[dict[str, Any]
     """Precision and recall on the labels of a reading over some of the compactions."""
     bounds = {(each["dataset"], each["boundary"]) for each in compactions}
     given = [each for each in labelled(f"{reading}.jsonl") if (each["dataset"], each["boundary"]) in bounds]
-    found = [(dataset, example) for dataset, record, example in everything if (dataset, record) in bounds]
+    here = [(dataset, example) for dataset, record, example in everything if (dataset, record) in bounds]
+    # The readers went from one compaction to the next: a use after a later one they did not look for.
+    found = [(dataset, example) for dataset, example in here if not example.later]
     good = True
     for what, precision, recall in (("needed", PRECISION, RECALL), ("unsupported", UNSUPPORTED, 0.0)):
         labels = [each for each in given if each["class"].startswith(what)]
@@ -165,6 +167,11 @@ def quality(everything: Found, *, reading: str, compactions: list[dict[str, Any]
             f"{len(labels)} labelled, precision {p:.2f}, recall {r:.2f}"
         )
         if what == "needed":
+            later = [(dataset, example) for dataset, example in here if example.later]
+            print(
+                f"labels: and {len(later)} needed only after a later compaction than the one that dropped them, "
+                f"for which no reading looked: with them as wrong {len(right) / max(1, len(mine) + len(later)):.2f}"
+            )
             fates = sum(
                 any(m[0] == x["dataset"] and _stands(x, m[2]) and x["class"] == f"needed-{m[1].fate}" for x in labels)
                 for m in right
@@ -213,7 +220,7 @@ def turns(data: Path, audited: list[Audited]) -> bool:
             continue
         wanted = stats.get(name)
         note = next((note for start, note in NOTES.items() if name.startswith(start)), None)
-        if each.error or each.damaged["torn"] or (each.turns != wanted and note is None):
+        if (each.error and each.transcript) or each.damaged["torn"] or (each.turns != wanted and note is None):
             good = False
             print(f"turns: {name}: {each.turns}, STATS.md {wanted}, {each.error or dict(each.damaged)}")
         elif each.turns != wanted:

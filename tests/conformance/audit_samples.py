@@ -40,14 +40,15 @@ class Claude:
     def thinks(self, text: str) -> int:
         return self._add("assistant", [{"type": "thinking", "thinking": text}])
 
-    def calls(self, tool: str, result: str | None = None, **arguments: Any) -> int:
+    def calls(self, tool: str, result: str | None = None, *, failed: bool = False, **arguments: Any) -> int:
         call = f"toolu_{len(self.records)}"
         number = self._add("assistant", [{"type": "tool_use", "id": call, "name": tool, "input": arguments}])
         if result is not None:
-            self._add("user", [{"type": "tool_result", "tool_use_id": call, "content": result}])
+            shown = {"type": "tool_result", "tool_use_id": call, "content": result, "is_error": failed}
+            self._add("user", [shown])
         return number
 
-    def compacts(self, summary: str, *, tokens: int = 100, pointer: bool = False) -> int:
+    def compacts(self, summary: str, *, tokens: int | None = 100, pointer: bool | str = False) -> int:
         number = len(self.records)
         self.records.append(
             {
@@ -63,7 +64,7 @@ class Claude:
         if pointer:
             text += (
                 "\n\nIf you need specific details from before compaction (like exact code snippets), read the full "
-                f"transcript at: /home/u/.claude/projects/x/{self.session}.jsonl"
+                f"transcript at: /home/u/.claude/projects/x/{self.session if pointer is True else pointer}.jsonl"
             )
         self._add("user", text, isCompactSummary=True)
         return number

@@ -22,6 +22,8 @@ class Case:
     compaction: Compaction
     replaced: tuple[Turn, ...]
     kept: tuple[Turn, ...]
+    before: Turn | None = None
+    """The summary before it, which it replaced as well."""
 
 
 class _Keeping(SessionAudit):
@@ -33,10 +35,11 @@ class _Keeping(SessionAudit):
 
     def compaction(self, compaction: Compaction) -> None:
         replaced, kept = self._split(compaction)
-        held = tuple(replaced), tuple(kept)
+        held, before = (tuple(replaced), tuple(kept)), self.before()
         super().compaction(compaction)
         assert self._watch is not None
-        self.cases.append(Case(finding=self._watch.finding, compaction=compaction, replaced=held[0], kept=held[1]))
+        finding = self._watch.finding
+        self.cases.append(Case(finding=finding, compaction=compaction, replaced=held[0], kept=held[1], before=before))
 
 
 def _unheard(damage: Damage) -> None:

@@ -2,32 +2,35 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
 
-from anchorhold.audit.facts import readable, spoken
+from anchorhold.audit.facts import readable, shown_lines
+from anchorhold.audit.figures import about, day_of, figure_at, spellings
 from anchorhold.audit.finding import Example, Place
 from anchorhold.audit.general import code_name, known, placeholder, prose
-from anchorhold.audit.model import Compaction, Turn
+from anchorhold.audit.model import Compaction, Role, Turn
+from anchorhold.audit.polarity import Statement, beginnings, mark, statements
 from anchorhold.audit.view import View
 from anchorhold_reference.extract import Mention, mentions
+from anchorhold_reference.extract.text import bounds
 
-_WORD = re.compile(r"[\w./@#-]*\w")
-_TURNED = re.compile(
-    r"(?:not|no|never|without|cannot|can't|don't|doesn't|didn't|isn't|aren't|wasn't|weren't|won't|shouldn't"
-    r"|mustn't|couldn't|wouldn't|hasn't|haven't|nor|neither|none|longer|do|does|did"
-    r"|most|least|more|less|fewer|than|up|to|at|under|over|above|below|within|exactly|minimum|maximum|max|min)",
-    re.IGNORECASE,
-)
 STANDING = re.compile(
     r"\b(?:always|never|from now on|at all times|under no circumstances|don['’]t ever|do not ever|must not|"
     r"must never|only ever|in future|going forward)\b",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[^\n.!?]+[.!?]*")
 _OPEN = ("<", "{", "~", "≈")
 """What stands before placeholders and estimates."""
 _UNIT = re.compile(r"[A-Za-z%°$€£×]")
-FEWEST_WORDS = 4
-"""Content words that a sentence needs to be recognised in another."""
+_SHARE = re.compile(
+    r"(?<![\w.,/#-])(\d{2,6})(?: of | out of |/(?=\d+ (?:tests?|checks?|specs?|cases?|pass)))"
+    r"(\d{2,6})(?![\w/-]|[.,]\d)"
+)
+_QUOTED = re.compile(r"\w+")
+FEWEST_QUOTED = 4
+"""Words of more than three letters in a quotation that is checked: fewer are a name or a manner of speaking."""
+MOST_LINE = 2_000
+"""Characters of a line that is compared with what a summary states."""
 
 
 def verifiable(mention: Mention) -> bool:
@@ -49,23 +52,59 @@ def telling(number: str) -> bool:
     return digits >= 3 or (digits >= 2 and _UNIT.search(number) is not None)
 
 
-def unsupported(compaction: Compaction, said: View) -> Iterator[Example]:
-    """What the summary says and nothing before it does."""
+def unsupported(
+    compaction: Compaction, said: View, *, recorded: View, times: Sequence[str] = ()
+) -> Iterator[Example]:
+    """What the summary says and nothing before it does.
+
+    `times` are those of the replaced turns. `recorded` is what the harness wrote down beside them: whole files, in
+    which parts of any name lie about; so it supports what stands there word for word, and nothing derived.
+    """
     text = compaction.summary
     if not readable(text):
         return
     seen: set[str] = set()
+    shares = list(_SHARE.finditer(text))
     for mention in mentions(text):
-        if mention.literal in seen or not verifiable(mention) or _elided(text, mention):
+        if mention.literal in seen or _elided(text, mention):
             continue
         seen.add(mention.literal)
-        if not said.supports(mention.literal, mention.kind):
+        if _unsupported(mention, compaction, said, times) and not recorded.has(mention.literal):
             yield Example(
                 what="unsupported",
                 kind=mention.kind,
                 literal=mention.literal,
                 summary=place(compaction.summary_record, compaction.field, text, mention.start, mention.end),
             )
+            shares = [share for share in shares if not share.start() <= mention.start < share.end()]
+    for share in shares:
+        # "43 of 43": neither number tells by itself, both together do.
+        ends = [figure_at(text, share.start(group)) for group in (1, 2)]
+        if share.group() not in seen and not all(end is None or said.amounts(end) for end in ends):
+            seen.add(share.group())
+            yield Example(
+                what="unsupported",
+                kind="number",
+                literal=share.group(),
+                summary=place(compaction.summary_record, compaction.field, text, *share.span()),
+            )
+
+
+def _unsupported(mention: Mention, compaction: Compaction, said: View, stamps: Sequence[str]) -> bool:
+    """Whether a mention of the summary can be checked, and nothing says it."""
+    if mention.kind == "timestamp":
+        day = day_of(mention.literal)
+        return day is not None and not about(day, stamps) and not said.mentions(spellings(day))
+    if mention.kind == "quotation":
+        # Summaries mend the spelling of what they quote, and shorten it: only words that nobody said are invented.
+        words = [word for word in _QUOTED.findall(mention.literal.lower()) if len(word) > 3]
+        return len(words) >= FEWEST_QUOTED and 2 * sum(map(said.knows, words)) < len(words)
+    if not verifiable(mention):
+        return False
+    if mention.kind == "path" and PurePath(mention.literal).stem == compaction.session.partition("/")[0]:
+        return False  # its own transcript: the harness tells where that is
+    figure = figure_at(compaction.summary, mention.start) if mention.kind == "number" else None
+    return not said.supports(mention.literal, mention.kind, figure)
 
 
 def _elided(text: str, mention: Mention) -> bool:
@@ -74,58 +113,57 @@ def _elided(text: str, mention: Mention) -> bool:
     return before in _OPEN or after.startswith(("<", "{", "…", "...", "*"))
 
 
-def place(record: int, field: str, text: str, start: int, end: int) -> Place:
+def place(record: int, field: str, text: str, start: int, end: int, *, around: int = 100) -> Place:
     """A place, with its surroundings."""
-    low, high = max(0, start - 100), min(len(text), end + 100)
+    low, high = max(0, start - around), min(len(text), end + around)
     excerpt = ("…" if low else "") + text[low:high].strip() + ("…" if high < len(text) else "")
     return Place(record=record, field=field, start=start, end=end, excerpt=excerpt)
 
 
 def flipped(compaction: Compaction, turns: Sequence[Turn]) -> Iterator[Example]:
-    """Statements that the summary repeats with another polarity or another bound."""
+    """Statements that the summary repeats the other way round, where no turn says them its way."""
     if not readable(compaction.summary):
         return
-    claims: dict[tuple[str, ...], tuple[set[tuple[bool, str]], Mention]] = {}
-    for mention in mentions(compaction.summary):
-        bones = _bones(mention.said)
-        if len(bones) >= FEWEST_WORDS:
-            claims.setdefault(bones, (set(), mention))[0].add(_way(mention))
+    claims: dict[tuple[str, ...], list[Statement]] = {}
+    for claim in statements(compaction.summary):
+        claims.setdefault(claim.bones, []).append(claim)
     if not claims:
         return
-    said: dict[tuple[str, ...], tuple[set[tuple[bool, str]], int, str]] = {}
+    # Most lines of results are no sentences, and of those most speak of something else.
+    marks: dict[str, set[str]] = {}
+    for bones in claims:
+        one, other = mark(bones)
+        marks.setdefault(one, set()).add(other)
+    said: dict[tuple[str, ...], dict[bool, tuple[int, str]]] = {}
     for turn in turns:
-        for mention in spoken(turn.pieces):
-            bones = _bones(mention.said)
-            if bones in claims:
-                said.setdefault(bones, (set(), turn.record, mention.said))[0].add(_way(mention))
-    for bones, (ways, record, sentence) in said.items():
-        claimed, mention = claims[bones]
-        if (not (claimed & ways) and {w[0] for w in claimed} != {w[0] for w in ways}) or _bounds(claimed, ways):
-            yield Example(
-                what="flipped",
-                kind=mention.kind,
-                literal=mention.said.strip(),
-                said=Place(record=record, excerpt=sentence.strip()),
-                summary=place(
-                    compaction.summary_record, compaction.field, compaction.summary, mention.start, mention.end
-                ),
-            )
+        for piece in turn.pieces:
+            if piece.role in {Role.THINKING, Role.CALL} or not readable(piece.text):
+                continue
+            for line in shown_lines(piece):
+                if len(line) > MOST_LINE or not _may_say(line, marks):
+                    continue
+                for statement in statements(line):
+                    if statement.bones in claims:
+                        ways = said.setdefault(statement.bones, {})
+                        ways[statement.turned] = turn.record, line[statement.start : statement.end]
+    for bones, ways in said.items():
+        claimed = {claim.turned for claim in claims[bones]}
+        if claimed & set(ways):
+            continue
+        claim = claims[bones][0]
+        record, sentence = next(iter(ways.values()))
+        yield Example(
+            what="flipped",
+            kind="bound" if claim.bound else "negation",
+            literal=compaction.summary[claim.start : claim.end].strip(),
+            said=Place(record=record, excerpt=sentence.strip()),
+            summary=place(compaction.summary_record, compaction.field, compaction.summary, claim.start, claim.end),
+        )
 
 
-def _bones(sentence: str) -> tuple[str, ...]:
-    return tuple(w for w in (m.group().lower() for m in _WORD.finditer(sentence)) if not _TURNED.fullmatch(w))
-
-
-def _way(mention: Mention) -> tuple[bool, str]:
-    if mention.kind == "negation":
-        return True, ""
-    bound, _, flags = mention.frame.partition("|")
-    return flags[:1] == "1" or mention.negated, bound
-
-
-def _bounds(claimed: set[tuple[bool, str]], ways: set[tuple[bool, str]]) -> bool:
-    theirs, ours = {w[1] for w in claimed if w[1]}, {w[1] for w in ways if w[1]}
-    return bool(theirs and ours and not theirs & ours)
+def _may_say(line: str, marks: dict[str, set[str]]) -> bool:
+    words = beginnings(line)
+    return any(not words.isdisjoint(marks[word]) for word in words & marks.keys())
 
 
 def unprotected(compaction: Compaction, turns: Sequence[Turn], kept: Iterable[Turn]) -> Iterator[Example]:
@@ -146,7 +184,7 @@ def unprotected(compaction: Compaction, turns: Sequence[Turn], kept: Iterable[Tu
         for piece in turn.pieces:
             if len(piece.text) > 4000:
                 continue  # a pasted document is no rule
-            for sentence in _SENTENCE.findall(piece.text):
+            for sentence in _sentences(piece.text):
                 flat = _flat(sentence)
                 if len(flat) > 12 and STANDING.search(sentence) and flat not in sight and flat not in done:
                     done.add(flat)
@@ -156,6 +194,13 @@ def unprotected(compaction: Compaction, turns: Sequence[Turn], kept: Iterable[Tu
                         literal=sentence.strip()[:200],
                         said=Place(record=turn.record, field=piece.field, excerpt=sentence.strip()[:400]),
                     )
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The sentences of a text; a point inside a name ends none."""
+    for line in text.split("\n"):
+        for start, end in bounds(line, 0, len(line)):
+            yield line[start:end]
 
 
 def _flat(text: str) -> str:

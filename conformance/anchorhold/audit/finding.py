@@ -42,6 +42,8 @@ class Example:
     """The turn that needed it, or read it again."""
     detail: str = ""
     tokens: int = 0
+    later: bool = False
+    """It was needed only after another compaction had followed the one that dropped it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,6 +79,8 @@ class Finding:
     reread_turns: int = 0
     restored: int = 0
     """Replaced turns that the harness showed again without recording it: the agent copied from them."""
+    forgotten: int = 0
+    """Facts that it dropped and that were no longer looked for after later compactions: more than are remembered."""
     watched: int = 0
     """Turns after the compaction in which needs were looked for."""
     summary_text: str = ""

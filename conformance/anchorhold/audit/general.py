@@ -77,7 +77,14 @@ _SMALL = re.compile(r"#\d{1,2}|\w{1,3}")
 _TRAILERS = frozenset(
     {"Co-Authored-By", "Signed-Off-By", "Reviewed-By", "Content-Type", "User-Agent", "Content-Length"}
 )
-_MAIL = re.compile(r"(?:noreply|no-reply)@|@example\.")
+_MAIL = re.compile(
+    r"(?:noreply|no-reply)@|^(?:user|you|your|me|name|foo|bar|test|john|jane|admin|info|someone|email|mail)\w*@example\."
+)
+_COMMON = frozenset(
+    ["node_modules", "site-packages", "dist-packages", "__pycache__", "__init__", "__main__", "__name__", "__file__",
+     "package-lock", "utf-8", "utf8", "index_js", "id_rsa", "id_ed25519", "known_hosts", "authorized_keys"]
+)  # fmt: skip
+"""Names that a kind of project or a machine has everywhere, with or without a slash behind them."""
 _PLACEHOLDER = re.compile(r"[<>{}*…$]|\.{3}|YYYY|XXXX")
 
 
@@ -100,10 +107,14 @@ def known(literal: str, kind: str) -> bool:
     """Whether anybody who works with computers knows it: flags, places of every machine, standard libraries."""
     if kind == "path":
         bare = literal.strip("`'\"")
-        return bool(_PLACES.match(bare)) or bare.startswith(("http://localhost", "https://localhost"))
+        return (
+            bool(_PLACES.match(bare))
+            or bare.strip("./") in _COMMON
+            or bare.startswith(("http://localhost", "https://localhost"))
+        )
     if _FLAG.fullmatch(literal) or _SMALL.fullmatch(literal) or _MAIL.search(literal):
         return True
     head, dot, _ = literal.partition(".")
     if dot and (head in _HEADS or _RECEIVERS.fullmatch(literal)):
         return True
-    return literal in _BRANDS or literal in _TRAILERS
+    return literal in _BRANDS or literal in _TRAILERS or literal in _COMMON

@@ -1,210 +1,27 @@
 """One session, turn by turn: what each compaction replaced, and what the agent needed of it afterwards."""
 
 import re
-from collections.abc import Iterable
 
 from anchorhold.audit import claims
-from anchorhold.audit.facts import Fact, Lines, Table, named, readable, shown_lines
+from anchorhold.audit.dropped import Dropped
+from anchorhold.audit.facts import Lines, Table, readable
 from anchorhold.audit.finding import Example, Fate, Finding, Place
-from anchorhold.audit.general import code_name, known, placeholder, prose
 from anchorhold.audit.model import Compaction, Piece, Role, Turn
+from anchorhold.audit.reach import Files, Reach
 from anchorhold.audit.view import View
+from anchorhold.audit.watch import Watch
 from anchorhold_reference.extract import mentions
 
 MOST_SEGMENT = 12 << 20
 """Characters between two compactions that are held: more than any model's window."""
-MOST_WATCHED = 4 << 20
-"""Characters after a compaction in which needs are looked for."""
-COPIED = 80
-"""Characters that nobody repeats from memory: whoever does has the text in sight."""
-AGENTS = frozenset({Role.CALL, Role.ASSISTANT, Role.THINKING})
-"""What the agent writes: a copy tells that it had the text in sight, wherever it stands."""
+MOST_RECORDED = 2 << 20
+"""Characters that the harness wrote down beside those turns, each different line once."""
 SHOWN_SUMMARY = 6_000
 """Characters of a summary that reports show."""
 COMPLETE = 0.2
 """Share of the tokens that the harness counted which must be in the file for the summary to be judged by it."""
 INSTRUCTIONS = re.compile(r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|CONVENTIONS|\.cursorrules)(?:\.local)?(?:\.md)?$")
-_OFFERED = re.compile(r"[a-z]+(?:_[a-z]+)*")
 _STATED = re.compile(r"<system-reminder>.*(?:claudeMd|CLAUDE\.md|AGENTS\.md)", re.DOTALL)
-
-
-class Watch:
-    """The turns after one compaction: what of the replaced ones the agent uses before it sees it again."""
-
-    def __init__(
-        self,
-        finding: Finding,
-        compaction: Compaction,
-        table: Table,
-        replaced: list[Turn],
-        view: View,
-        fates: dict[int, Fate],
-    ) -> None:
-        """Start right after the compaction."""
-        self.finding = finding
-        self._compaction, self._table, self._replaced = compaction, table, replaced
-        self._view, self._fates = view, fates
-        self._settled: set[str] = set()
-        self._uses: list[tuple[Fact, Example]] = []
-        self._copied: set[int] = set()
-        self._known_lines: dict[str, list[int]] = {}
-        for index, turn in enumerate(replaced):
-            for piece in turn.pieces:
-                if piece.role is not Role.THINKING and not piece.addresses:
-                    for line in shown_lines(piece):
-                        if len(line) >= 12:
-                            self._known_lines.setdefault(line, []).append(index)
-        self._again: set[str] = set()
-        self.open = True
-
-    def follow(self, turn: Turn) -> None:
-        """The next turn."""
-        if not self.open:
-            return
-        self.finding.watched += 1
-        for piece in turn.pieces:
-            if piece.role in AGENTS and not piece.addresses:
-                self._copies(piece)
-            if piece.role is Role.ASSISTANT or (piece.role is Role.CALL and not piece.product):
-                self._needs(turn, piece)
-            elif piece.role is Role.RESULT:
-                self._reread(turn, piece)
-            if piece.role is not Role.THINKING:
-                self._view.add(piece.text)
-                for line in shown_lines(piece):
-                    if line in self._known_lines:
-                        self._again.add(line)
-        if self._view.size > MOST_WATCHED:
-            self.close()
-
-    def _needs(self, turn: Turn, piece: Piece) -> None:
-        if len(piece.text) > 100_000 or not readable(piece.text):
-            return
-        for mention in named(piece.text):
-            if mention.literal in self._settled or mention.kind not in {"path", "identifier", "entity"}:
-                continue
-            fact = self._fact(mention.literal, mention.kind)
-            if fact is None or not needable(fact) or _chosen(piece, mention.literal):
-                continue
-            self._settled.add(mention.literal)
-            if self._view.derives(fact.literal, fact.kind):
-                continue
-            source = self._replaced[max(fact.turns)]
-            self._uses.append(
-                (
-                    fact,
-                    Example(
-                        what="needed",
-                        kind=fact.kind,
-                        literal=fact.literal,
-                        fate=self._fates.get(id(fact), Fate.LOST),
-                        said=where(source, fact.literal),
-                        used=claims.place(turn.record, piece.field, piece.text, mention.start, mention.end),
-                    ),
-                )
-            )
-
-    def _fact(self, literal: str, kind: str) -> Fact | None:
-        """The fact that it speaks of. One path is one fact, written from the root or from the working directory."""
-        fact = self._table.by_literal.get(literal)
-        if fact is not None or kind != "path":
-            return fact
-        for here in self._view.directories:
-            spelled = literal.removeprefix(here) if literal.startswith(here) else here + literal.removeprefix("./")
-            fact = self._table.by_literal.get(spelled)
-            if fact is not None:
-                return fact
-        return None
-
-    def _copies(self, piece: Piece) -> None:
-        """Whether a replaced turn is copied so closely that the agent must have had it in sight."""
-        if len(piece.text) < COPIED:
-            return
-        runs: dict[int, tuple[int, int, bool]] = {}
-        for line in shown_lines(piece):
-            if len(line) < 12:
-                continue
-            fresh = line not in self._again
-            before, runs = runs, {}
-            for index in self._known_lines.get(line, ()):
-                size, count, new = before.get(index, (0, 0, False))
-                runs[index] = size + len(line), count + 1, new or fresh
-            # One line may be a commonplace; several in a row are not. One of them must not be in sight otherwise.
-            self._copied.update(i for i, (size, count, new) in runs.items() if size >= COPIED and count > 1 and new)
-
-    def _reread(self, turn: Turn, piece: Piece) -> None:
-        """Work repeated to get back what the replaced turns had."""
-        back = [line for line in shown_lines(piece) if line in self._known_lines and line not in self._again]
-        size = sum(map(len, back))
-        if size < COPIED:
-            return
-        tokens = -(-size // 4)
-        self.finding.reread_tokens += tokens
-        self.finding.reread_turns += 2
-        if sum(e.what == "re-read" for e in self.finding.examples) < 5:
-            source = self._replaced[self._known_lines[back[0]][-1]]
-            self.finding.examples.append(
-                Example(
-                    what="re-read", kind=piece.tool or "result", literal=back[0][:120], tokens=tokens,
-                    said=where(source, back[0]),
-                    used=Place(record=turn.record, field=piece.field, excerpt=back[0][:200]),
-                )
-            )  # fmt: skip
-
-    def _shown_again(self, fact: Fact) -> bool:
-        """Whether it stands in what the agent was found to have in sight: contents of files, not their names."""
-        return any(
-            fact.literal in piece.text
-            for index in fact.turns & self._copied
-            for piece in self._replaced[index].pieces
-            if piece.role is not Role.CALL or not piece.addresses
-        )
-
-    def close(self) -> Finding:
-        """No more turns come."""
-        if self.open:
-            self.open = False
-            finding = self.finding
-            finding.restored = len(self._copied)
-            for fact, example in self._uses:
-                if self._shown_again(fact):
-                    continue
-                finding.needed += 1
-                finding.needed_lost += example.fate is Fate.LOST
-                finding.examples.append(example)
-            self._known_lines, self._again, self._replaced = {}, set(), []
-        return self.finding
-
-
-def needable(fact: Fact) -> bool:
-    """Whether a fact is one that an agent may need from its transcript, and nowhere else has."""
-    if known(fact.literal, fact.kind) or placeholder(fact.literal):
-        return False
-    if fact.kind == "path":
-        return "/" in fact.literal and not prose(fact.literal)
-    # What only the agent itself ever said it knows; names of fields are the service's, not the session's.
-    if not fact.heard or not fact.loose:
-        return False
-    return fact.kind == "identifier" or code_name(fact.literal)
-
-
-def _chosen(piece: Piece, literal: str) -> bool:
-    """Whether it is one of the values that a tool offers: a word that is the whole argument."""
-    return (
-        piece.role is Role.CALL
-        and piece.text == literal
-        and _OFFERED.fullmatch(literal) is not None
-        and piece.field.rpartition("/")[2] not in {"pattern", "query", "regex", "glob", "command", "symbol", "name"}
-    )
-
-
-def where(turn: Turn, words: str) -> Place:
-    """Where a turn says something."""
-    for piece in turn.pieces:
-        at = piece.text.find(words)
-        if at >= 0:
-            return claims.place(turn.record, piece.field, piece.text, at, at + len(words))
-    return Place(record=turn.record)
 
 
 class SessionAudit:
@@ -215,7 +32,11 @@ class SessionAudit:
         self._lines = lines
         self._turns: list[Turn] = []
         self._size = 0
-        self._files: dict[str, str] = {}
+        self._recorded_size = 0
+        self._recorded: dict[str, None] = {}
+        self._files = Files()
+        self._dropped = Dropped()
+        self._heard: set[str] = set()
         self._context: dict[str, None] = {}
         self._standing: list[str] = []
         self._before: Compaction | None = None
@@ -227,18 +48,26 @@ class SessionAudit:
     def turn(self, turn: Turn) -> None:
         """A turn."""
         self._context.update(dict.fromkeys(turn.context))
+        if turn.recorded:
+            self._record(turn.recorded)
+        self._files.follow(turn)
         turn = self._stated(turn)
         if self._watch is not None:
             self._watch.follow(turn)
         self._turns.append(turn)
         self._size += sum(len(piece.text) for piece in turn.pieces)
-        for piece in turn.pieces:
-            if piece.addresses and piece.call:
-                self._files[piece.call] = piece.text
         while self._size > MOST_SEGMENT and len(self._turns) > 1:
             gone = self._turns.pop(0)
             self._size -= sum(len(piece.text) for piece in gone.pieces)
             self.left_out += 1
+
+    def _record(self, recorded: tuple[str, ...]) -> None:
+        """Keep what the harness wrote down beside a turn. It repeats whole files: each line once."""
+        for text in recorded:
+            for line in text.split("\n"):
+                if line not in self._recorded and self._recorded_size < MOST_RECORDED:
+                    self._recorded[line] = None
+                    self._recorded_size += len(line)
 
     def _stated(self, turn: Turn) -> Turn:
         """Project instructions are always in sight, however they came in."""
@@ -246,7 +75,7 @@ class SessionAudit:
         for piece in turn.pieces:
             always = piece.role is Role.SYSTEM
             if piece.role is Role.RESULT:
-                always = INSTRUCTIONS.search(self._files.get(piece.call or "", "")) is not None
+                always = INSTRUCTIONS.search(self._files.calls.get(piece.call or "", "")) is not None
             elif piece.role is Role.USER:
                 always = _STATED.match(piece.text.lstrip()) is not None
             if always:
@@ -257,28 +86,40 @@ class SessionAudit:
                 )
             else:
                 pieces.append(piece)
-        return turn if tuple(pieces) == turn.pieces else _with(turn, tuple(pieces))
+        return turn if tuple(pieces) == turn.pieces and not turn.recorded else _with(turn, tuple(pieces))
 
     def compaction(self, compaction: Compaction) -> None:
         """A compaction: judge it against the turns since the last one."""
         if self._watch is not None:
-            self.findings.append(self._watch.close())
+            self._watch.close()
+            self._watch.pass_on()
+            self.findings.append(self._watch.settled())
         replaced, kept = self._split(compaction)
         self._generation += 1
         self._watch = self._judge(compaction, replaced, kept)
         self._turns = list(kept)
         self._size = sum(len(piece.text) for turn in kept for piece in turn.pieces)
+        self._recorded, self._recorded_size = {}, 0
         self._before = compaction
 
     def close(self) -> list[Finding]:
         """The session has ended: what was found."""
         if self._watch is not None:
-            self.findings.append(self._watch.close())
+            self.findings.append(self._watch.settled())
             self._watch = None
-        self._turns = []
+        self._turns, self._recorded, self._dropped = [], {}, Dropped()
         return self.findings
 
+    def before(self) -> Turn | None:
+        """The summary that stands where earlier turns stood: the next compaction replaces it, too."""
+        if self._before is None:
+            return None
+        said = Piece(role=Role.ASSISTANT, text=self._before.summary, field=self._before.field)
+        return Turn(session=self._before.session, record=self._before.summary_record, pieces=(said,), counted=False)
+
     def _split(self, compaction: Compaction) -> tuple[list[Turn], list[Turn]]:
+        if compaction.left:
+            self._turns = [t for t in self._turns if t.record not in compaction.left]
         if compaction.covers is not None:
             covers = compaction.covers
             return [t for t in self._turns if t.record in covers], [t for t in self._turns if t.record not in covers]
@@ -287,14 +128,20 @@ class SessionAudit:
         at = next((i for i, t in enumerate(self._turns) if t.record >= compaction.kept_from), len(self._turns))
         return self._turns[:at], self._turns[at:]
 
-    def _judge(self, compaction: Compaction, replaced: list[Turn], kept: list[Turn]) -> Watch:
+    def _judge(self, compaction: Compaction, turns: list[Turn], kept: list[Turn]) -> Watch:
         context = tuple(self._context)
         table = Table(self._lines)
         said = View(context=context)
+        before = self.before()
+        replaced = turns if before is None else [before, *turns]
         for index, turn in enumerate(replaced):
-            table.add(index, turn, files=self._files)
+            table.add(index, turn, files=self._files.calls)
             for piece in turn.pieces:
                 said.add(piece.text)
+        for fact in table.facts.values():
+            # What was heard once stays heard, though by now only the agent or a summary repeats it.
+            if not fact.heard and (fact.literal in self._heard or fact.literal in self._dropped):
+                fact.heard = fact.loose = True
         view = View(context=context)
         for text in (
             *self._standing,
@@ -304,8 +151,6 @@ class SessionAudit:
             view.add(text)
         for text in (*self._standing, *(p.text for t in kept for p in t.pieces)):
             said.add(text)
-        if self._before is not None:
-            said.add(self._before.summary)
         size = sum(len(piece.text) for turn in replaced for piece in turn.pieces if piece.role is not Role.THINKING)
         finding = Finding(
             session=compaction.session,
@@ -314,36 +159,42 @@ class SessionAudit:
             summary_record=compaction.summary_record,
             generation=self._generation,
             trigger=compaction.trigger,
-            replaced=len(replaced),
-            first_record=replaced[0].record if replaced else compaction.record,
+            replaced=len(turns),
+            first_record=turns[0].record if turns else compaction.record,
             summary_text=compaction.summary.strip()[:SHOWN_SUMMARY],
             summary_tokens=-(-len(compaction.summary.strip()) // 4),
             replaced_tokens=-(-size // 4),
-            incomplete=compaction.tokens_before is not None and size / 4 < COMPLETE * compaction.tokens_before,
+            # Nothing before it in the file: what it says beyond that cannot be told from inventions.
+            incomplete=not turns
+            or (compaction.tokens_before is not None and size / 4 < COMPLETE * compaction.tokens_before),
         )
-        fates = self._fates(finding, compaction, table, context)
+        reach = Reach(compaction, self._files, context)
+        fates = self._fates(finding, compaction, table, reach)
         if not finding.incomplete:
-            for example in claims.unsupported(compaction, said):
+            recorded = View()
+            recorded.add("\n".join(self._recorded))
+            times = tuple(turn.time for turn in turns if turn.time)
+            for example in claims.unsupported(compaction, said, recorded=recorded, times=times):
                 finding.unsupported += 1
                 finding.examples.append(example)
         for example in claims.flipped(compaction, replaced):
             finding.flipped += 1
             finding.examples.append(example)
-        for example in claims.unprotected(compaction, replaced, kept):
+        for example in claims.unprotected(compaction, turns, kept):
             finding.protected_lost += 1
             finding.examples.append(example)
         self._drift(finding, compaction, view)
-        return Watch(finding, compaction, table, replaced, view, fates)
+        self._heard = {f.literal for f in table.facts.values() if f.heard and fates.get(id(f)) is Fate.CARRIED}
+        return Watch(
+            finding, table=table, replaced=replaced, view=view, fates=fates, reach=reach, dropped=self._dropped
+        )
 
-    def _fates(
-        self, finding: Finding, compaction: Compaction, table: Table, context: tuple[str, ...]
-    ) -> dict[int, Fate]:
+    def _fates(self, finding: Finding, compaction: Compaction, table: Table, reach: Reach) -> dict[int, Fate]:
         """Count every fact once: carried, reachable or lost. What is always in sight is none of them."""
-        summary, always = View(), View(context=context)
+        summary, always = View(), View(context=tuple(self._context))
         summary.add(compaction.summary)
         for text in self._standing:
             always.add(text)
-        named = {file: names_file(summary, file, context) for file in set(self._files.values())}
         carried: dict[str, bool] = {}
         fates: dict[int, Fate] = {}
         for (_, _, said), fact in table.facts.items():
@@ -357,7 +208,7 @@ class SessionAudit:
             if carried[words]:
                 finding.carried += 1
                 fates[id(fact)] = Fate.CARRIED
-            elif compaction.transcript or any(named.get(file) for file in fact.files):
+            elif reach.of(fact.files):
                 finding.reachable += 1
                 fates[id(fact)] = Fate.REACHABLE
             else:
@@ -387,16 +238,6 @@ class SessionAudit:
                             summary=Place(record=compaction.summary_record),
                         )
                     )  # fmt: skip
-
-
-def names_file(summary: View, file: str, context: Iterable[str]) -> bool:
-    """Whether the summary names a file, from the root or from the working directory."""
-    if summary.has(file):
-        return True
-    for here in context:
-        if here.startswith("/") and file.startswith(here.rstrip("/") + "/"):
-            return summary.has(file[len(here.rstrip("/")) + 1 :])
-    return False
 
 
 def _with(turn: Turn, pieces: tuple[Piece, ...]) -> Turn:

@@ -35,6 +35,8 @@ class Piece:
     """Text that the call writes into a file: made by the agent, not asked after by it."""
     addresses: bool = False
     """The argument is a path: what the call reads or writes."""
+    failed: bool = False
+    """The result says that the call failed: it shows nothing of what was asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,8 @@ class Turn:
     """What the agent always sees besides the transcript: working directory, branch."""
     counted: bool = True
     """Counts as a turn of the file; false for what merely explains one."""
+    recorded: tuple[str, ...] = ()
+    """What the harness wrote down beside the turn, as a result's structure: shown to nobody, and yet a source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +74,10 @@ class Compaction:
     """Size of the context when it was compacted, as the harness counted it."""
     kept_from: int | None = None
     """Turns from this record on stayed verbatim; none: nothing did."""
-    covers: frozenset[int] | None = None
+    covers: frozenset[int] | range | None = None
     """Records of the turns that were replaced, where the format names them."""
+    left: frozenset[int] = frozenset()
+    """Records of turns on a branch that was left before: the agent no longer had them, and nothing replaced them."""
     transcript: str | None = None
     """The file of originals that the summary names, where the harness put it there."""
     counted: bool = False
@@ -83,7 +89,8 @@ class Damage:
     """Something in a file that could not be read as what it should be. Never dropped silently."""
 
     kind: str
-    """`torn`, `doubled`, `surrogate`, `order`, `unknown`, `encoding`, `lacking`, `left-out`, `compaction`."""
+    """`torn`, `doubled`, `copied`, `continued`, `surrogate`, `order`, `unknown`, `ill-typed`, `encoding`, `lacking`,
+    `left-out`, `compaction`, `failed`."""
     record: int
     detail: str
 

@@ -1,12 +1,17 @@
 """Values replaced by placeholders, the same everywhere in a report, so that it can be shown to others."""
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from anchorhold.audit.finding import Example, Finding, Place
 from anchorhold.audit.model import Damage
 from anchorhold.audit.run import Audited
+
+_TOLD = re.compile(r"record \d+|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+"""Times as they are known; a file may have any text in their place."""
+_TRIGGERS = frozenset({"auto", "manual"})
 
 
 class Redaction:
@@ -46,6 +51,8 @@ class Redaction:
             finding,
             file=path,
             session=self.name("session", finding.session),
+            at=finding.at if _TOLD.fullmatch(finding.at) else self.name("time", finding.at),
+            trigger=finding.trigger and (finding.trigger if finding.trigger in _TRIGGERS else "other"),
             summary_text="",
             examples=[self._example(example) for example in finding.examples],
         )

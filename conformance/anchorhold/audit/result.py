@@ -31,26 +31,54 @@ class Compaction(msgspec.Struct, frozen=True, kw_only=True):
     needed_lost: int
     """Of these, those that nothing leads back to."""
     unsupported: int
+    unsupported_judged: bool
+    """False where most of the replaced turns are not in the file: then `unsupported` is 0 and says nothing."""
     reread_tokens: int
     examples: list[dict[str, Any]]
+
+
+class Replay(msgspec.Struct, frozen=True, kw_only=True):
+    """What another compactor would have kept, with the recorded summaries as its model's replies."""
+
+    compactor: str
+    compactions: int
+    needed: int
+    """Needed facts of the compactions that were replayed."""
+    needed_kept: int
+    """Of these, in its window afterwards or found by its own search."""
+    not_carried: int
+    """Paths and identifiers that the recorded summaries do not carry."""
+    asked: int
+    """Of these, those that were asked for: at most `asked_at_most` of a compaction, evenly over its turns."""
+    asked_at_most: int
+    asked_kept: int
+    window_recorded: int
+    """Tokens of the recorded summaries."""
+    window: int
+    """Tokens of the compactor's windows afterwards."""
+    outcomes: dict[str, int]
+    """How its compactions ended."""
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
     """All that was audited."""
 
     files: int
+    """Transcripts, and named files that could not be read; a copy of a file before it is none."""
     sessions: int
     compactions: list[Compaction]
     totals: dict[str, int]
     unreadable: list[dict[str, Any]]
-    """Files that are no transcripts, and records that could not be read, each with its reason."""
+    """Files and records that could not be read, with the reason; files of folders that are no transcripts."""
     seconds: float
+    replay: Replay | msgspec.UnsetType = msgspec.UNSET
+    """Only where `--replay` asked for it."""
 
 
 FIGURES = (
     "compactions", "turns", "replaced", "facts", "carried", "reachable", "lost", "needed", "needed_lost",
     "needed_reachable", "unsupported", "flipped", "protected_lost", "drifted", "reread_tokens", "reread_turns",
-    "incomplete", "summary_tokens", "unreadable",
+    "incomplete", "summary_tokens", "unreadable", "not_transcripts",
 )  # fmt: skip
 """The totals, and what `--fail-on` may name."""
 
@@ -59,8 +87,16 @@ def document(audited: Sequence[Audited], seconds: float) -> Document:
     """What was found, as a document."""
     findings = [finding for each in audited for finding in each.findings]
     unreadable = [
-        {"file": str(each.path), "kind": "file", "count": 1, "detail": each.error} for each in audited if each.error
+        {"file": str(each.path), "kind": "file", "count": 1, "detail": each.error}
+        for each in audited
+        if each.error and each.transcript
     ]
+    beside = [each for each in audited if each.error and not each.transcript]
+    if beside:
+        detail = f"{len(beside)} files in the folders are no transcripts, and are left out; the first is this one"
+        unreadable.append(
+            {"file": str(beside[0].path), "kind": "not-transcript", "count": len(beside), "detail": detail}
+        )
     for each in audited:
         for kind, count in sorted(each.damaged.items()):
             first = next(damage for damage in each.damages if damage.kind == kind)
@@ -68,7 +104,7 @@ def document(audited: Sequence[Audited], seconds: float) -> Document:
                 {"file": str(each.path), "kind": kind, "count": count, "record": first.record, "detail": first.detail}
             )
     return Document(
-        files=len(audited),
+        files=sum(each.transcript for each in audited),
         sessions=sum(each.sessions for each in audited),
         compactions=[_compaction(finding) for finding in findings],
         totals=totals(audited, findings),
@@ -88,7 +124,8 @@ def totals(audited: Sequence[Audited], findings: Sequence[Finding]) -> dict[str,
     summed["turns"] = sum(each.turns for each in audited)
     summed["facts"] = sum(sum(finding.facts.values()) for finding in findings)
     summed["needed_reachable"] = summed["needed"] - summed["needed_lost"]
-    summed["unreadable"] = sum(bool(each.error) + sum(each.damaged.values()) for each in audited)
+    summed["unreadable"] = sum(bool(each.error and each.transcript) + sum(each.damaged.values()) for each in audited)
+    summed["not_transcripts"] = sum(bool(each.error) and not each.transcript for each in audited)
     return {name: summed[name] for name in FIGURES}
 
 
@@ -108,6 +145,7 @@ def _compaction(finding: Finding) -> Compaction:
         needed=finding.needed,
         needed_lost=finding.needed_lost,
         unsupported=finding.unsupported,
+        unsupported_judged=not finding.incomplete,
         reread_tokens=finding.reread_tokens,
         examples=[
             {"file": finding.file, **msgspec.to_builtins(example)} for example in ranked(finding)[:MOST_EXAMPLES]

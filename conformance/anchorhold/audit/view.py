@@ -5,10 +5,17 @@ the working directory, a path whose directory and base name are both in sight.
 """
 
 import re
+from collections.abc import Iterable, Iterator
 
+from anchorhold.audit.facts import NUMBERED
+from anchorhold.audit.figures import Figure, Figures
 from anchorhold_reference.extract import stands_in
 
 _SEPARATORS = str.maketrans("", "", "_- ")
+_RANGE = re.compile(r"[-–:/()]+")
+_VERSION = re.compile(r"v?(\d+(?:\.\d+)+[\w.+-]*)")
+_HOME = r"(?:/home/[^/\s]+|/Users/[^/\s]+|/root)"
+_RUN = re.compile(r"\w+")
 _COUNTED = re.compile(r"\s*(?:%|[A-Za-z]+)$")
 _SPLIT = re.compile(r"[-–:.(){}\[\],;#@/]+")
 _BRANCHES = frozenset({"main", "master", "HEAD", "upstream/main", "upstream/master"})
@@ -28,6 +35,8 @@ class View:
         self._context = context
         self._texts: list[str] = list(context)
         self._folded: list[str] = [_fold(text) for text in context]
+        self._figures: Figures | None = None
+        self._said: set[str] | None = None
         self.size = 0
 
     @property
@@ -35,11 +44,19 @@ class View:
         """The working directories, each with a slash at its end."""
         return tuple(here.rstrip("/") + "/" for here in self._context if here.startswith("/"))
 
+    def lines(self) -> Iterator[str]:
+        """Its lines, each as it stands and without the number that a tool put before it."""
+        for text in self._texts:
+            for line in map(str.strip, text.split("\n")):
+                yield line
+                yield NUMBERED.sub("", line, count=1)
+
     def add(self, text: str) -> None:
         """Something more is in sight."""
         if text:
             self._texts.append(text)
             self._folded.append("")
+            self._figures = self._said = None
             self.size += len(text)
 
     def has(self, literal: str) -> bool:
@@ -73,6 +90,8 @@ class View:
         return self.folds(literal)
 
     def _path(self, path: str) -> bool:
+        if path.startswith("~/"):
+            return self._at_home(path[1:])
         tail = path.rstrip("/").removeprefix("./")
         for here in self._context:
             if here.startswith("/") and tail.startswith(here.rstrip("/") + "/"):
@@ -92,6 +111,14 @@ class View:
             if self._begins(front):
                 return True
         return self._revision(tail) or self._endpoint(tail)
+
+    def _at_home(self, below: str) -> bool:
+        """A path below somebody's home: said from the root, or below a working directory that is there."""
+        pattern = re.compile(_HOME + re.escape(below.rstrip("/")) + r"(?!\w)")
+        if any(pattern.search(text) for text in self._texts):
+            return True
+        homes = (re.match(_HOME, here) for here in self._context)
+        return any(home is not None and self._path(home.group() + below) for home in homes)
 
     def _word(self, name: str) -> bool:
         """Whether something in sight has it as a whole name, also at the end of a path."""
@@ -114,18 +141,45 @@ class View:
         wanted = [name.strip("/") for name in names if name.strip("/")]
         return all(self.has(name) or self._begins(name) for name in wanted)
 
-    def supports(self, literal: str, kind: str) -> bool:
-        """Whether a summary's words are covered: derived, or put together from parts that are all said."""
+    def supports(self, literal: str, kind: str, figure: Figure | None = None) -> bool:
+        """Whether a summary's words are covered: derived, or put together from parts that are all said.
+
+        `figure` is what the literal amounts to, where it is a number.
+        """
         if self.derives(literal, kind) or self.folds(literal):
             return True
+        if kind == "number":
+            if figure is not None and self.amounts(figure):
+                return True
+            # The ends of a range; never the digits on both sides of a point.
+            parts = [part for part in _RANGE.split(_COUNTED.sub("", literal).lstrip("+-~$")) if part]
+            return bool(parts) and all(self._word(part) for part in parts)
         if kind == "path":
             # The parts of a path lie about everywhere: only a line may be put to a file.
             file, colon, line = literal.rpartition(":")
             return bool(colon) and line.isdigit() and self._word(file) and self.has(line)
-        if kind == "number":
-            literal = _COUNTED.sub("", literal)
+        version = _VERSION.fullmatch(literal)
+        if version is not None:
+            return self.has(version.group(1)) or self.has("v" + version.group(1)) or self._begins(version.group(1))
         parts = [part for part in _SPLIT.split(literal.lstrip("+-~$")) if part]
         return bool(parts) and all(self._word(part) for part in parts)
+
+    def amounts(self, figure: Figure) -> bool:
+        """Whether a number in sight is the same amount."""
+        if self._figures is None:
+            self._figures = Figures(self._texts)
+        return self._figures.support(figure)
+
+    def mentions(self, spellings: Iterable[str]) -> bool:
+        """Whether one of some spellings stands in sight, not inside a longer number or name."""
+        patterns = [(given, re.compile(rf"(?<!\w){re.escape(given)}(?!\d)")) for given in spellings]
+        return any(given in text and pattern.search(text) for given, pattern in patterns for text in self._texts)
+
+    def knows(self, word: str) -> bool:
+        """Whether a word stands in sight, in whatever case."""
+        if self._said is None:
+            self._said = {word for text in self._texts for word in _RUN.findall(text.lower())}
+        return word in self._said
 
 
 def _fold(text: str) -> str:

@@ -1,11 +1,14 @@
 """What if another compactor had stood there: the replaced turns go through it, and its model answers with the
 recorded summary. What the agent then needed is looked up in its window and by its own search."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from anchorhold.audit.cases import Case, in_vocabulary
 from anchorhold.audit.facts import Lines, Table
+from anchorhold.audit.model import Turn
+from anchorhold.audit.result import Replay
 from anchorhold.compactor import OperationError, Reply, Settings, Shown
 from anchorhold.load import Loaded
 from anchorhold_reference.extract import stands_in
@@ -28,8 +31,10 @@ class Replayed:
     needed: int
     needed_kept: int
     """Of what was needed: in the window, or found by the compactor's own search."""
+    not_carried: int
+    """Paths and identifiers that the recorded summary does not carry."""
     asked: int
-    """Facts that the recorded summary does not carry, as many as were asked for."""
+    """Of these, as many as were asked for: at most `MOST_ASKED`."""
     asked_kept: int
     window_recorded: int
     """Tokens of the recorded summary, with the turns that stayed."""
@@ -39,7 +44,7 @@ class Replayed:
 
 def replay(case: Case, loaded: Loaded) -> Replayed:
     """Replay one compaction. Raises `AdapterError` where the compactor cannot be driven."""
-    turns = [turn for each in case.replaced for turn in in_vocabulary(each)]
+    turns = [turn for each in _seen(case) for turn in in_vocabulary(each)]
     summary = case.compaction.summary.strip()
     size = max(FEWEST_TOKENS, case.finding.replaced_tokens)
     compactor = loaded.make()
@@ -78,13 +83,16 @@ def replay(case: Case, loaded: Loaded) -> Replayed:
                 return False
 
         needed = [e.literal for e in case.finding.examples if e.what == "needed"]
-        asked = _dropped(case)
+        gone = _dropped(case)
+        # Evenly over the turns: each of them costs a search.
+        asked = gone[:: max(1, -(-len(gone) // MOST_ASKED))]
         return Replayed(
             session=case.compaction.session,
             record=case.compaction.record,
             outcome=outcome,
             needed=len(needed),
             needed_kept=sum(map(has, needed)),
+            not_carried=len(gone),
             asked=len(asked),
             asked_kept=sum(map(has, asked)),
             window_recorded=case.finding.summary_tokens,
@@ -99,18 +107,38 @@ def _recorded(shown: Shown, summary: str) -> Reply:
     return Reply(text=summary)
 
 
+def _seen(case: Case) -> list[Turn]:
+    """What the compaction replaced: the turns, and the summary that stood before them."""
+    return [*([case.before] if case.before is not None else []), *case.replaced]
+
+
 def _dropped(case: Case) -> list[str]:
-    """Paths and identifiers that the summary does not carry, evenly over the replaced turns."""
+    """Paths and identifiers that the summary does not carry, in the order of the turns."""
     table = Table(Lines())
-    for index, turn in enumerate(case.replaced):
+    for index, turn in enumerate(_seen(case)):
         table.add(index, turn, files={})
-    gone = [
+    return [
         fact.literal
         for fact in table.facts.values()
         if fact.kind in {"path", "identifier"} and stands_in(case.compaction.summary, fact.literal) < 0
     ]
-    step = max(1, len(gone) // MOST_ASKED)
-    return gone[::step][:MOST_ASKED]
+
+
+def totalled(done: Sequence[Replayed], compactor: str) -> Replay:
+    """All replays together."""
+    return Replay(
+        compactor=compactor,
+        compactions=len(done),
+        needed=sum(each.needed for each in done),
+        needed_kept=sum(each.needed_kept for each in done),
+        not_carried=sum(each.not_carried for each in done),
+        asked=sum(each.asked for each in done),
+        asked_at_most=MOST_ASKED,
+        asked_kept=sum(each.asked_kept for each in done),
+        window_recorded=sum(each.window_recorded for each in done),
+        window=sum(each.window for each in done),
+        outcomes=dict(Counter(each.outcome for each in done).most_common()),
+    )
 
 
 def replay_all(cases: Iterable[Case], loaded: Loaded) -> list[Replayed]:

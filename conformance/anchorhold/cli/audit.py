@@ -1,11 +1,13 @@
 """`anchorhold audit`: what the compactions in transcripts lost."""
 
+import dataclasses
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, NoReturn
 
+import msgspec
 import typer
 from rich.console import Console
 from rich.progress import Progress
@@ -13,8 +15,8 @@ from rich.progress import Progress
 from anchorhold.audit.cases import Case, cases_of
 from anchorhold.audit.redact import Redaction
 from anchorhold.audit.report import html, terminal
-from anchorhold.audit.result import ConditionError, document, encode, holds
-from anchorhold.audit.run import audit_paths, files_in
+from anchorhold.audit.result import ConditionError, Replay, document, encode, holds
+from anchorhold.audit.run import audit_paths
 from anchorhold.errors import AdapterError
 from anchorhold.level import ExitStatus
 
@@ -47,8 +49,9 @@ def audit(
         bool, typer.Option("--replay", help="Show what another compactor would have kept within reach, at what cost.")
     ] = False,
     compactor: Annotated[
-        str, typer.Option(metavar="COMPACTOR", help="For --replay: as in `anchorhold check`.", show_default=True)
-    ] = "reference",
+        str | None,
+        typer.Option(metavar="COMPACTOR", help="For --replay: as in `anchorhold check`; the reference unless given."),
+    ] = None,
     histories: Annotated[
         Path | None,
         typer.Option(
@@ -65,14 +68,17 @@ def audit(
     """Say what the compactions in transcripts lost, made up, and made the agent need or do again.
 
     Reads Claude Code, pi, Codex, Gemini CLI, OpenHands, SWE-agent, OpenAI chat, aider, OpenTelemetry spans and text;
-    the format is told from the content. Nothing leaves the machine. Ends with 0, with 1 where a condition of
-    --fail-on holds, and with 2 where nothing could be read.
+    the format is told from the content. In folders only files with the marks of a transcript are read. Nothing
+    leaves the machine. Ends with 0, with 1 where a condition of --fail-on holds, with 2 where nothing could be read,
+    and else with 3 where a file could not be read or judged.
     """
     if redact and histories is not None:
         _end("--histories writes the turns as they are: leave out --redact, or it")
+    if compactor is not None and not replay:
+        _end("--compactor says what --replay drives: add --replay, or leave it out")
     missing = [path for path in paths if not path.exists()]
     if missing:
-        _end(f"there is no {missing[0]}")
+        _end(f"there is no {'path of that name (--redact names none)' if redact else missing[0]}")
     try:
         for condition in fail_on or ():
             holds(condition, document([], 0.0).totals)
@@ -84,14 +90,21 @@ def audit(
         audited, seconds = audit_paths(
             paths,
             workers=workers,
-            progress=lambda done, of, path: shown.update(task, completed=done, total=of, description=path.name[:40]),
+            progress=lambda done, of, path: shown.update(
+                task, completed=done, total=of, description="reading" if redact else path.name[:40]
+            ),
         )
-    if not audited or all(each.error for each in audited):
-        why = f"{audited[0].path}: {audited[0].error}" if audited else "the folders hold no files"
-        _end(f"no transcript was read: {why}")
+    complete = all(each.complete for each in audited)
+    readable = [each.path for each in audited if each.format]
     if redact:
         audited = Redaction().audited(audited)
+    if not readable:
+        why = f"{audited[0].path}: {audited[0].error}" if audited else "the folders hold no files"
+        _end(f"no transcript was read: {why}")
     found = document(audited, seconds)
+    if replay:
+        # A compactor's failure may quote what it was given.
+        found = msgspec.structs.replace(found, replay=_replayed(readable, compactor, redact=redact))
     if as_json:
         sys.stdout.buffer.write(encode(found))
         sys.stdout.buffer.flush()
@@ -103,41 +116,37 @@ def audit(
         except OSError as error:
             _end(f"{page} cannot be written: {error.strerror or error}")
         told.print(f"page: {page}", markup=False)
-    if replay:
-        _replay(files_in(paths), compactor, told if as_json else Console(highlight=False))
+    if not isinstance(found.replay, msgspec.UnsetType):
+        terminal.render_replay(found.replay, told if as_json else Console(highlight=False))
     if histories is not None:
-        _histories(files_in(paths), histories, told if as_json else Console(highlight=False))
+        _histories(readable, histories, told if as_json else Console(highlight=False))
     failing = [condition for condition in fail_on or () if holds(condition, found.totals)]
     for condition in failing:
         typer.echo(f"anchorhold: {condition} holds", err=True)
-    raise typer.Exit(ExitStatus.FAILED if failing else ExitStatus.HELD)
+    if failing:
+        raise typer.Exit(ExitStatus.FAILED)
+    if not complete:
+        typer.echo(
+            "anchorhold: not every file could be read and judged to its end: see what is said of them", err=True
+        )
+    raise typer.Exit(ExitStatus.HELD if complete else ExitStatus.BLOCKED)
 
 
-def _replay(files: Iterable[Path], compactor: str, console: Console) -> None:
-    from anchorhold.audit.whatif import Replayed, replay
+def _replayed(files: Iterable[Path], compactor: str | None, *, redact: bool) -> Replay:
+    from anchorhold.audit.whatif import Replayed, replay, totalled
     from anchorhold.load import load
 
+    name = compactor or "reference"
     done: list[Replayed] = []
     try:
-        with load(compactor) as loaded:
+        with load(name) as loaded:
             for path in files:
                 done += [replay(case, loaded) for case in _cases(path)]
     except AdapterError as error:
         _end(str(error))
-    kept, asked = sum(r.asked_kept for r in done), sum(r.asked for r in done)
-    console.print(
-        f"\nReplayed through {compactor}, with the recorded summaries as its model's replies: of {asked:,} facts "
-        f"that those do not carry {kept:,} would have stayed in the window or been found by its search; of "
-        f"{sum(r.needed for r in done):,} that were needed {sum(r.needed_kept for r in done):,}.",
-        markup=False,
-    )
-    console.print(
-        f"The window after compaction: {sum(r.window for r in done):,} tokens in place of "
-        f"{sum(r.window_recorded for r in done):,}.",
-        markup=False,
-    )
-    ends = Counter(r.outcome for r in done)
-    console.print("Compactions ended: " + ", ".join(f"{n} {name}" for name, n in ends.most_common()), markup=False)
+    if redact:
+        done = [dataclasses.replace(each, outcome=each.outcome.partition(":")[0]) for each in done]
+    return totalled(done, name)
 
 
 def _histories(files: Iterable[Path], directory: Path, console: Console) -> None:

@@ -140,6 +140,66 @@ def test_what_the_agent_writes_into_a_file_is_its_product(tmp_path: Path) -> Non
     assert needed(audit(made, tmp_path)) == []
 
 
+@pytest.mark.parametrize(
+    ("command", "needed"),
+    [
+        ("cat > a.py <<'EOF'\nretry_import_job()\nEOF", set()),
+        ("cat <<EOF >> a.py\nretry_import_job()\nEOF\nls", set()),
+        ("tee a.py <<-EOF\n\tretry_import_job()\n\tEOF", set()),
+        ("echo 'retry_import_job()' > a.py", set()),
+        ('printf "%s" "retry_import_job()" >> a.py && ls', set()),
+        # Run, asked after, or only printed.
+        ("python - <<'EOF'\nretry_import_job()\nEOF", {"retry_import_job"}),
+        ("cat > a.py <<'EOF'\nx\nEOF\ngrep retry_import_job a.py", {"retry_import_job"}),
+        ("grep retry_import_job a.py > found.txt", {"retry_import_job"}),
+        ("echo x > a.py; grep retry_import_job a.py", {"retry_import_job"}),
+        ("cat > /srv/ledger/q77.cfg <<EOF\nx\nEOF", {"/srv/ledger/q77.cfg"}),
+    ],
+)
+def test_so_is_what_a_command_writes_into_a_file(tmp_path: Path, command: str, needed: set[str]) -> None:
+    made = Claude()
+    made.user("Go.")
+    made.calls("Bash", "retry_import_job in /srv/ledger/q77.cfg", command="ls")
+    made.compacts("Work goes on.")
+    made.calls("Bash", "ok", command=command)
+
+    assert literals(audit(made, tmp_path), "needed") == needed
+
+
+@pytest.mark.parametrize(
+    ("said", "used", "needed"),
+    [
+        ("9ab3f77e1c2d4b5a6f7081920a1b2c3d4e5f6071", "git show 9ab3f77", "9ab3f77e1c2d4b5a6f7081920a1b2c3d4e5f6071"),
+        ("9ab3f77e1c2d4b5a6f7081920a1b2c3d4e5f6071", "git show 9ab3f78", None),
+        ("pinned to 4.17.23", "npm i lodash@4.17.23", "4.17.23"),
+        ("pinned to 4.17.23", "pip install lodash==4.17.23", "4.17.23"),
+        ("owner kay.lund@example.org", "mail kay.lund@example.org", "kay.lund@example.org"),
+        (r"see C:\ledger\conf\roll.cfg", r"type C:\ledger\conf\roll.cfg", r"C:\ledger\conf\roll.cfg"),
+        ("see '/srv/My Files/roll_9.cfg'", "cat '/srv/My Files/roll_9.cfg'", "/srv/My Files/roll_9.cfg"),
+        ('see "/srv/My Files/roll_9.cfg"', r"cat /srv/My\ Files/roll_9.cfg", "/srv/My Files/roll_9.cfg"),
+        ("run '/usr/bin/q77_tool --all /srv/x'", "'/usr/bin/q77_tool' --help", "/usr/bin/q77_tool"),
+    ],
+)
+def test_a_fact_is_one_fact_in_each_of_its_forms(tmp_path: Path, said: str, used: str, needed: str | None) -> None:
+    made = Claude()
+    made.user("Go.")
+    made.calls("Bash", said, command="x")
+    made.compacts("Work goes on.")
+    made.calls("Bash", "ok", command=used)
+
+    assert literals(audit(made, tmp_path), "needed") == ({needed} if needed else set())
+
+
+def test_the_beginning_of_a_hash_that_the_summary_has_is_no_loss(tmp_path: Path) -> None:
+    made = Claude()
+    made.user("Go.")
+    made.calls("Bash", "commit 9ab3f77e1c2d4b5a6f7081920a1b2c3d4e5f6071", command="git log")
+    made.compacts("Commit 9ab3f77 was made.")
+    made.calls("Bash", "ok", command="git show 9ab3f77")
+
+    assert literals(audit(made, tmp_path), "needed") == set()
+
+
 COPIED = "def retry_import_job(queue_name_main):\n    return queue_name_main.take(limit=SETTINGS.import_limit_rows)"
 
 
@@ -165,7 +225,19 @@ def test_a_turn_that_the_agent_copies_from_was_shown_again(tmp_path: Path, copy:
     assert finding.restored == 1
 
 
-@pytest.mark.parametrize("known", ["--verbose", "/dev/null", "fmt.Println", "noreply@example.org", "GitHub"])
+@pytest.mark.parametrize(
+    "known",
+    [
+        "--verbose",
+        "/dev/null",
+        "fmt.Println",
+        "noreply@example.org",
+        "user@example.com",
+        "GitHub",
+        "node_modules",
+        "node_modules/",
+    ],
+)
 def test_common_knowledge_is_not_needed(tmp_path: Path, known: str) -> None:
     made = Claude()
     made.user("Go.")
@@ -189,6 +261,19 @@ def test_reading_again_costs_what_was_read_before(tmp_path: Path) -> None:
     # Once: the third reading repeats what is in sight.
     assert finding.reread_tokens == -(-(len(body) - 39) // 4)
     assert finding.reread_turns == 2
+
+
+def test_what_the_summary_still_has_in_full_is_not_read_again(tmp_path: Path) -> None:
+    lines = [f"line_{n} = compute_total({n}, rows={n * 7})" for n in range(40)]
+    shown = "\n".join(f"{n:6}→{line}" for n, line in enumerate(lines, start=1))
+    for kept in (0, 20, 40):
+        made = Claude()
+        made.user("Go.")
+        made.calls("Read", shown, file_path=f"{CWD}/totals.py")
+        made.compacts("It says:\n" + "\n".join(lines[:kept]))
+        made.calls("Read", shown, file_path=f"{CWD}/totals.py")
+
+        assert audit(made, tmp_path).reread_tokens == -(-sum(map(len, lines[kept:])) // 4)
 
 
 def test_the_summary_alone_says_a_file_that_no_turn_says(tmp_path: Path) -> None:
@@ -251,6 +336,15 @@ def test_standing_rules_and_the_latest_request_that_are_not_verbatim_are_named(t
 
     assert kinds == {"latest request", "standing rule"}
     assert finding.protected_lost == 2
+
+
+def test_a_rule_does_not_end_inside_a_name(tmp_path: Path) -> None:
+    made = Claude()
+    made.user("Never touch the file billing.py. Thanks! Use v1.2 e.g. for tests.")
+    made.compacts("Nothing.")
+    rules = {e.literal for e in audit(made, tmp_path).examples if e.kind == "standing rule"}
+
+    assert rules == {"Never touch the file billing.py."}
 
 
 def test_what_the_summary_before_carried_and_this_one_does_not_has_drifted(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_on_the_labelled_transcripts_precision_and_recall_are_not_below_what_is_
         check=False,
     )
     # The bench ends with 1 while a target is missed (the labels' README says which): here what is stated must hold.
-    for what, precision, recall in (("needed", 0.96, 0.93), ("unsupported", 1.0, 0.83)):
+    for what, precision, recall in (("needed", 0.96, 0.93), ("unsupported", 1.0, 0.66)):
         line = rf"^labels: all: {what}, adjudicated, .* precision ([\d.]+), recall ([\d.]+)$"
         found = re.search(line, told.stdout, re.MULTILINE)
         assert found, told.stdout + told.stderr

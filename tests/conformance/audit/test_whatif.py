@@ -73,3 +73,20 @@ def test_turns_keep_calls_and_results_together(tmp_path: Path) -> None:
 
     assert calls == ["toolu_1", "toolu_3"]
     assert [turn.result_of for turn in turns if turn.speaker == "tool"] == calls
+
+
+def test_what_the_summary_before_carried_goes_through_the_compactor_too(tmp_path: Path) -> None:
+    made = Claude()
+    made.user("Start the imports.")
+    made.calls("Bash", "task a295b007cd runs", command="start")
+    made.compacts("Task a295b007cd was started.")
+    for n in range(20):
+        made.calls("Bash", f"queue_{n}_main waits. " + "It waits. " * 20, command=f"look {n}")
+    made.compacts("It waits.")
+    made.calls("TaskOutput", "done", task_id="a295b007cd")
+    first, second = cases(made, tmp_path)
+
+    assert first.before is None
+    with load("reference") as loaded:
+        done = replay(second, loaded)
+    assert (done.needed, done.needed_kept) == (1, 1)

@@ -27,9 +27,8 @@ class Format:
     read: Read
 
 
-def _json(head: bytes, *keys: bytes) -> bool:
-    start = head.lstrip()[:1]
-    return start in {b"{", b"["} and all(key in head for key in keys)
+def _json(head: bytes, *keys: str) -> bool:
+    return source.is_json(head) and all(source.keyed(head, key) for key in keys)
 
 
 FORMATS = (
@@ -37,39 +36,33 @@ FORMATS = (
     Format(name="codex", recognises=codex.recognises, read=codex.read),
     Format(name="claude-code", recognises=claude_code.recognises, read=claude_code.read),
     Format(name="pi", recognises=pi.recognises, read=pi.read),
-    Format(name="gemini-cli", recognises=lambda h: _json(h, b'"sessionId"', b'"projectHash"'), read=documents.gemini),
+    Format(name="gemini-cli", recognises=lambda h: _json(h, "sessionId", "projectHash"), read=documents.gemini),
     Format(
         name="openhands",
-        recognises=lambda h: (
-            _json(h, b'"instance_id"', b'"history"') or _json(h, b'"source"', b'"action"', b'"args"')
-        ),
+        recognises=lambda h: _json(h, "instance_id", "history") or _json(h, "source", "action", "args"),
         read=documents.openhands,
     ),
     Format(
         name="swe-agent",
         recognises=lambda h: (
-            _json(h, b'"history"', b'"role"')
-            or _json(h, b'"trajectory"', b'"observation"')
-            or _json(h, b'"environment"', b'"trajectory"')
+            _json(h, "history", "role")
+            or _json(h, "trajectory", "observation")
+            or _json(h, "environment", "trajectory")
         ),
         read=documents.swe_agent,
     ),
-    Format(name="intercode", recognises=lambda h: _json(h, b'"turn_history"'), read=documents.intercode),
-    Format(name="memorybank", recognises=lambda h: _json(h, b'"history"', b'"query"'), read=documents.memorybank),
+    Format(name="intercode", recognises=lambda h: _json(h, "turn_history"), read=documents.intercode),
+    Format(name="memorybank", recognises=lambda h: _json(h, "history", "query"), read=documents.memorybank),
     Format(
         name="chat",
-        recognises=lambda h: h.lstrip()[:1] == b"{" and b'"role"' in h and _several_lines(h),
+        recognises=lambda h: h.lstrip()[:1] == b"{" and source.keyed(h, "role") and _several_lines(h),
         read=documents.chat_lines,
     ),
-    Format(name="chat", recognises=lambda h: _json(h, b'"role"', b'"content"'), read=documents.chat_document),
-    Format(name="aider", recognises=lambda h: b"# aider chat started at" in h, read=prose.aider),
-    Format(
-        name="console",
-        recognises=lambda h: any(mark.encode() in h for mark in ("⏺ ", "● ", "✦ ", "⎿")),
-        read=prose.console,
-    ),
+    Format(name="chat", recognises=lambda h: _json(h, "role", "content"), read=documents.chat_document),
+    Format(name="aider", recognises=prose.is_aider, read=prose.aider),
+    Format(name="console", recognises=prose.is_console, read=prose.console),
 )
-TEXT = Format(name="text", recognises=lambda h: b"\0" not in h, read=prose.plain)
+TEXT = Format(name="text", recognises=lambda h: b"\0" not in h and not source.is_json(h), read=prose.plain)
 
 
 def _several_lines(head: bytes) -> bool:
@@ -77,10 +70,14 @@ def _several_lines(head: bytes) -> bool:
     return first.rstrip().endswith(b"}") and (not rest or rest.lstrip().startswith(b"{"))
 
 
-def detect(path: Path) -> Format | None:
-    """The format of a file by its content; none for what is no text. Raises `OSError`."""
+def detect(path: Path, *, named: bool = True) -> Format | None:
+    """The format of a file by its content; none for what is no transcript. Raises `OSError`.
+
+    A text without any mark of a conversation is one only where somebody named the file.
+    """
     start = source.head(path)
     for each in FORMATS:
         if each.recognises(start):
             return each
-    return TEXT if start.strip() and TEXT.recognises(start) else None
+    text = start.strip() and TEXT.recognises(start) and (named or prose.is_conversation(start))
+    return TEXT if text else None

@@ -18,6 +18,30 @@ _CONSOLE = re.compile(r"(?P<user>> )|(?P<agent>[⏺●✦] )|(?P<result>\s*⎿)"
 _CALL = re.compile(r"[⏺●✦] ([A-Z]\w*)\((.*)")
 
 
+_TOLD = re.compile(
+    r"^\[\d{1,2}:\d{2}(?::\d{2})?\] <[^>]+>|^(?:User|Human|Assistant|AI|Agent|System|Tool): ", re.MULTILINE
+)
+_SHOWN = re.compile(r"^(?:[⏺●✦] |\s*⎿|> )", re.MULTILINE)
+MARKS = 3
+"""Lines that begin like a conversation's, before text that nobody named is taken for one."""
+
+
+def is_aider(head: bytes) -> bool:
+    """Whether a file has aider's heading, at the beginning of a line."""
+    return re.search(rb"^# aider chat started at ", head, re.MULTILINE) is not None
+
+
+def is_console(head: bytes) -> bool:
+    """Whether lines of a file begin as an agent's console has them: its own marks, and more than one kind of line."""
+    kinds = {match.group().strip() for match in _SHOWN.finditer(head.decode("utf-8", "replace"))}
+    return len(kinds) > 1 and kinds != {">"}
+
+
+def is_conversation(head: bytes) -> bool:
+    """Whether a text has the marks of a conversation: times with names, or speakers, at the beginning of lines."""
+    return len(_TOLD.findall(head.decode("utf-8", "replace"))) >= MARKS
+
+
 def _decoded(path: Path, report: Callable[[Damage], None]) -> Iterator[tuple[int, str]]:
     with open_bytes(path) as file:
         for number, line in enumerate(lines(file, report)):

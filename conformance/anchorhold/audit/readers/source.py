@@ -1,6 +1,8 @@
 """Files as lines and as JSON, without ever holding more than a record of them."""
 
+import codecs
 import gzip
+import io
 import json
 import lzma
 import re
@@ -17,6 +19,8 @@ MOST_LINE = 64 << 20
 """Bytes of one line that are kept: a longer one is reported and skipped."""
 WHOLE_JSON = 32 << 20
 """JSON documents up to this many bytes are decoded at once; larger ones element by element."""
+MOST_TRIED = 8
+"""How many times the length of a torn line may be read in search of a whole record at its end."""
 HEAD = 1 << 16
 """Bytes that are looked at to tell the format."""
 
@@ -27,12 +31,82 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """The bytes of a file, decompressed where it is `.xz` or `.gz`. Raises `OSError`."""
+    """The bytes of a file as UTF-8, decompressed where it is `.xz` or `.gz`, without a byte order mark.
+
+    UTF-16 is told by its mark, or by the zero byte beside the first bracket of JSON. Raises `OSError`.
+    """
+    file = _unpacked(path)
+    start = file.read(4)
+    encoding = next((name for mark, name in _MARKS if start.startswith(mark)), None)
+    file.seek(0)
+    if encoding is None:
+        return file
+    if encoding == "utf-8-sig":
+        file.read(3)
+        return file
+    return io.BufferedReader(_Recoded(file, encoding), 1 << 16)
+
+
+def _unpacked(path: Path) -> IO[bytes]:
     if path.suffix == ".xz":
         return lzma.open(path, "rb")
     if path.suffix == ".gz":
         return gzip.open(path, "rb")  # type: ignore[return-value]  # a GzipFile reads as any file of bytes
     return path.open("rb")
+
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
+    (b"{\0", "utf-16-le"), (b"[\0", "utf-16-le"), (b"\0{", "utf-16-be"), (b"\0[", "utf-16-be"),
+)  # fmt: skip
+
+
+class _Recoded(io.RawIOBase):
+    """A file in another encoding, read as UTF-8. What cannot be decoded is handed on as a byte that is no UTF-8."""
+
+    def __init__(self, file: IO[bytes], encoding: str) -> None:
+        super().__init__()
+        self._file = file
+        self._decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
+        self._ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            chunk = self._file.read(1 << 15)
+            try:
+                self._ready = self._decoder.decode(chunk, not chunk).encode("utf-8", "surrogatepass")
+            except UnicodeDecodeError:
+                self._decoder.reset()
+                self._ready = b"\xff"
+                if not chunk:
+                    self._file.seek(0, io.SEEK_END)
+            if not chunk and not self._ready:
+                return 0
+        count = min(len(buffer), len(self._ready))
+        buffer[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def is_json(start: bytes) -> bool:
+    """Whether a file begins as JSON does, or with the end of a torn record and a whole one on the next line."""
+    torn, _, following = start.partition(b"\n")
+    return _JSON.match(start) is not None or (torn.rstrip().endswith(b"}") and following.startswith(b'{"'))
+
+
+_JSON = re.compile(rb'\s*(?:\{\s*(?:"|\}|$)|\[\s*(?:[\[{"\]]|$|-?\d[\d.eE+-]*\s*[,\]]))')
+
+
+def keyed(start: bytes, key: str) -> bool:
+    """Whether the beginning of a file has a key: not the same words in a string, where quotes are escaped."""
+    return re.search(rb'(?<!\\)"' + re.escape(key.encode()) + rb'"\s*:', start) is not None
 
 
 def head(path: Path) -> bytes:
@@ -54,9 +128,9 @@ def lines(file: IO[bytes], report: Callable[[Damage], None]) -> Iterator[bytes]:
         number += 1
 
 
-def records(file: IO[bytes], report: Callable[[Damage], None]) -> Iterator[tuple[int, Any]]:
-    """The JSON values of a file of JSON lines, numbered from 0; a line may hold several, or a torn one."""
-    number = 0
+def records(file: IO[bytes], report: Callable[[Damage], None], *, first: int = 0) -> Iterator[tuple[int, Any]]:
+    """The JSON values of a file of JSON lines, numbered from `first`; a line may hold several, or a torn one."""
+    number = first
     for line in lines(file, report):
         if not line.strip():
             continue
@@ -87,24 +161,14 @@ def _mend(line: bytes, number: int, report: Callable[[Damage], None]) -> Iterato
         try:
             value, at = _PLAIN.raw_decode(text, at)
         except (ValueError, RecursionError):
-            following = text.find('{"', at + 1)
             report(
                 Damage(
                     kind="torn", record=number + found, detail=f"{len(text) - at} characters that are no whole record"
                 )
             )
-            # An append that was torn may be followed by a whole record on the same line.
-            while following >= 0:
-                try:
-                    value, end = _PLAIN.raw_decode(text, following)
-                except (ValueError, RecursionError):
-                    following = text.find('{"', following + 1)
-                    continue
-                if isinstance(value, dict) and end >= len(text.rstrip()):
-                    found += 1
-                    yield value
-                    break
-                following = text.find('{"', following + 1)
+            value = _appended(text, at)
+            if value is not None:
+                yield without_surrogates(value)[0]
             return
         if found == 1:
             report(Damage(kind="doubled", record=number + 1, detail="a second record on the same line"))
@@ -116,15 +180,42 @@ def _mend(line: bytes, number: int, report: Callable[[Damage], None]) -> Iterato
         yield value
 
 
+def _appended(text: str, at: int) -> dict[str, Any] | None:
+    """The whole record that follows a torn one on the same line, if one does."""
+    # Every bracket may be its beginning. What is tried is bounded, so that a long line costs no more than reading it.
+    budget = MOST_TRIED * len(text)
+    at = text.find('{"', at + 1)
+    while at >= 0 and budget > 0:
+        try:
+            value, end = _PLAIN.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            budget -= error.pos - at
+        except (ValueError, RecursionError):
+            return None
+        else:
+            if isinstance(value, dict) and not text[end:].strip():
+                return value
+            budget -= end - at
+        at = text.find('{"', at + 1)
+    return None
+
+
 def without_surrogates(value: Any) -> tuple[Any, int]:
     """The value with each lone surrogate replaced by U+FFFD, and how many there were."""
+    try:
+        return _clean(value)
+    except RecursionError:
+        return None, 1
+
+
+def _clean(value: Any) -> tuple[Any, int]:
     if isinstance(value, str):
         return _LONE.subn("\ufffd", value)
     if isinstance(value, list):
-        pairs = [without_surrogates(item) for item in value]
+        pairs = [_clean(item) for item in value]
         return [item for item, _ in pairs], sum(count for _, count in pairs)
     if isinstance(value, dict):
-        named = {key: without_surrogates(item) for key, item in value.items()}
+        named = {_LONE.sub("\ufffd", key): _clean(item) for key, item in value.items()}
         return {key: item for key, (item, _) in named.items()}, sum(count for _, count in named.values())
     return value, 0
 

@@ -56,12 +56,15 @@ def timeline(findings: Sequence[Finding]) -> Markup:
         return round(10 + (max(first, min(record, last)) - first) * scale, 1)
 
     parts = [f'<rect x="10" y="24" width="{WIDTH - 20}" height="8" class="track"/>']
+    # All of the track first: what is drawn later lies on top.
     for finding in findings:
         at = x(finding.summary_record)
         parts.append(
             f'<rect x="{x(finding.first_record)}" y="24" width="{max(1.0, at - x(finding.first_record)):.1f}" '
             f'height="8" class="replaced"><title>{finding.replaced} turns replaced</title></rect>'
         )
+    for finding in findings:
+        at = x(finding.summary_record)
         parts.append(
             f'<path d="M{at} 14 l7 14 l-7 14 l-7 -14 z" class="summary"><title>compaction at record '
             f"{finding.record}: {finding.needed} needed, {finding.needed_lost} lost</title></path>"

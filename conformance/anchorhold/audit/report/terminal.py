@@ -5,7 +5,7 @@ from rich.table import Table
 from rich.text import Text
 
 from anchorhold.audit.finding import Example
-from anchorhold.audit.result import Document, ranked
+from anchorhold.audit.result import Document, Replay, ranked
 from anchorhold.audit.run import Audited
 
 MOST_ROWS = 12
@@ -45,12 +45,38 @@ def render(document: Document, audited: list[Audited], console: Console, *, ever
         totals["protected_lost"], "standing rule or latest request", "standing rules or latest requests"
     )
     console.print(
-        f"The summaries say {totals['unsupported']:,} things that the turns do not, "
-        f"turn {totals['flipped']:,} around, and leave out {protected}."
+        f"{_unsupported(totals)} They turn {_many(totals['flipped'], 'statement')} around, and leave out {protected}."
     )
     _rows(audited, console, everything=everything)
     _examples(audited, console)
     _damage(document, console)
+
+
+def _unsupported(totals: dict[str, int]) -> str:
+    if totals["incomplete"] == totals["compactions"]:
+        return "What the summaries say beyond the turns is not judged: most of those are not in the file."
+    said = f"The summaries say {_many(totals['unsupported'], 'thing')} that the turns do not"
+    if totals["incomplete"]:
+        said += f" ({_many(totals['incomplete'], 'summary', 'summaries')} not judged: most turns are not in the file)"
+    return said + "."
+
+
+def render_replay(done: Replay, console: Console) -> None:
+    """Print what another compactor would have kept."""
+    kept = (
+        f"\nReplayed through {done.compactor}, with the recorded summaries as its model's replies: "
+        f"of {done.needed:,} facts that were needed {done.needed_kept:,} would have stayed in the window "
+        f"or been found by its search. The recorded summaries do not carry {done.not_carried:,} paths and "
+        f"identifiers; {done.asked:,} of them were asked for (at most {done.asked_at_most} of a compaction), "
+        f"{done.asked_kept:,} were there."
+    )
+    lines = (
+        kept,
+        f"The window after compaction: {done.window:,} tokens in place of {done.window_recorded:,}.",
+        "Compactions ended: " + ", ".join(f"{n} {name}" for name, n in done.outcomes.items()),
+    )
+    for line in lines:
+        console.print(line, markup=False)
 
 
 def _rows(audited: list[Audited], console: Console, *, everything: bool) -> None:
@@ -61,8 +87,8 @@ def _rows(audited: list[Audited], console: Console, *, everything: bool) -> None
         table.add_column(name, justify="left" if name in {"session", "at"} else "right", no_wrap=True)
     for finding in findings if everything else findings[:MOST_ROWS]:
         table.add_row(
-            Text(finding.session[:8]), finding.at[:10], str(sum(finding.facts.values())), str(finding.carried),
-            str(finding.reachable), str(finding.lost), str(finding.needed),
+            Text(_short(finding.session, 8)), Text(_short(finding.at, 10)), str(sum(finding.facts.values())),
+            str(finding.carried), str(finding.reachable), str(finding.lost), str(finding.needed),
             Text(str(finding.needed_lost), style="bold red" if finding.needed_lost else ""),
             "—" if finding.incomplete else str(finding.unsupported), f"{finding.reread_tokens:,}",
         )  # fmt: skip
@@ -76,6 +102,12 @@ def _rows(audited: list[Audited], console: Console, *, everything: bool) -> None
     hidden = 0 if everything else len(findings) - MOST_ROWS
     if hidden > 0:
         console.print(f"[dim]… and {_many(hidden, 'compaction')} with less; --all shows them[/dim]")
+
+
+def _short(name: str, size: int) -> str:
+    """The beginning of a name; a placeholder says nothing without its number: `<session 23>` is `<s 23>`."""
+    kind, space, number = name.partition(" ")
+    return f"{kind[:2]} {number}" if name.startswith("<") and space else name[:size]
 
 
 def _examples(audited: list[Audited], console: Console) -> None:
@@ -105,7 +137,7 @@ def _damage(document: Document, console: Console) -> None:
         for each in document.unreadable[:6]:
             console.print(
                 Text(
-                    f"  {each['file']}: {each['count']} × {each['kind']}: {each['detail']}",
+                    f"  {each['file']}: {each['count']} × {each['kind']}{each['detail'] and ': '}{each['detail']}",
                     style="dim",
                     no_wrap=True,
                     overflow="ellipsis",
