@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -10,8 +11,8 @@ from typer.testing import CliRunner
 
 from anchorhold.cli.simulate import app
 from anchorhold.race import tables
-from anchorhold.race.show import narrow, rates
-from anchorhold_spec.simulate import DESIGNS, Parameters, study
+from anchorhold.race.show import finding, narrow, rates
+from anchorhold_spec.simulate import DESIGNS, Parameters, Ratio, study
 
 SMALL = ["race", "--commits", "40", "--seeds", "2", "--rates", "20,2,60"]
 
@@ -62,8 +63,10 @@ def test_the_page_is_self_contained_and_says_what_the_table_says(tmp_path, docum
     [
         (["--rates", "fast"], "--rates takes numbers with commas between them, not 'fast'"),
         (["--rates", "0"], "greater than 0"),
+        (["--rates", "inf"], "greater than 0"),
+        (["--persist", "nan"], "--persist takes seconds greater than 0, not nan"),
         (["--victims", "newest"], "--victims is one of summarised, oldest, random, not 'newest'"),
-        (["--persist", "-1"], "persist_median must be more than 0"),
+        (["--persist", "-1"], "--persist takes seconds greater than 0, not -1"),
         (["--html", "/nowhere/at/all.html"], "the page cannot be written"),
     ],
 )
@@ -94,3 +97,30 @@ def test_no_interval_is_cut_however_narrow_the_terminal(width, wide):
     for cell in wide.cells:
         assert f" {cell.design.name} " in text
         assert all(line in text for line in narrow(cell.unresolvable).splitlines())
+
+
+@pytest.mark.parametrize(
+    ("shares", "said", "not_said"),
+    [
+        (
+            [(0.0044, 0.0, 0.02), (0.0222, 0.009, 0.03)],
+            ["on average, as S4 saw, at 2 evictions", "At 8 evictions"],
+            [],
+        ),
+        ([(0.0222, 0.009, 0.03), (0.04, 0.03, 0.05)], ["too little data", "At 2 evictions"], ["at 2 evictions"]),
+        ([(0.02, 0.018, 0.03), (0.04, 0.03, 0.05)], ["At none of these rates"], ["too little", "does not exclude"]),
+        ([(0.005, 0.004, 0.006), (0.04, 0.03, 0.05)], ["as S4 saw, at 2 evictions"], ["does not exclude", "8"]),
+    ],
+)
+def test_the_finding_says_where_the_mean_is_what_s4_saw_and_where_that_is_not_known(shares, said, not_said):
+    small = study(Parameters(commits=5), seeds=(1, 2), rates=(2, 8), lengths=(500,))
+    cells = [
+        replace(cell, unresolvable=Ratio(*shares[cell.parameters.evictions_per_minute == 8], count=1))
+        if cell.design.name == "unordered"
+        else cell
+        for cell in small.cells
+    ]
+    lines = "\n".join(finding(replace(small, cells=tuple(cells)))).partition("Nothing was lost")[0]
+
+    assert all(each in lines for each in said)
+    assert not any(each in lines for each in not_said)

@@ -8,6 +8,8 @@ from typer.testing import CliRunner
 from anchorhold.cli.spec import app
 from anchorhold_spec import machines
 from anchorhold_spec.catalogue import LEVELS, RULES
+from anchorhold_spec.publish import Checked, stated
+from anchorhold_spec.publish.matrix import rules_table
 
 WIDE = {"COLUMNS": "100", "TERM": "dumb"}
 
@@ -107,3 +109,22 @@ def test_show_gives_the_vocabulary_actions_and_properties_of_each_machine(name: 
     assert all(f"`{symbol.name}`" in out for symbol in machine.symbols)
     assert all(action.doc in out for action in machine.actions)
     assert all(each.name in out for each in machine.public)
+
+
+@pytest.mark.parametrize("rule", ["ANC-1", "PRO-3", "MAN-2"])
+def test_show_names_the_properties_that_state_the_rule_as_the_matrix_does(rule: str) -> None:
+    properties = stated(machines.load(name) for name in machines.names())
+    matrix = next(line for line in rules_table(properties, Checked()).splitlines() if f"</a>{rule} " in line)
+    told = json.loads(run("show", rule, "--json")[1])["stated_by"]
+    shown = run("show", rule)[1]
+
+    assert [(each["machine"], each["property"]) for each in told] == [
+        (each.machine, each.name) for each in properties.get(rule, ())
+    ]
+    assert bool(told) is RULES[rule].modelled
+    for each in told:
+        assert f"{each['machine']}: {each['property']}" in matrix
+        assert f"{each['machine']}: {each['property']} ({each['kind']}, by {each['shown_by']})" in " ".join(
+            shown.split()
+        )
+        assert each["shown_by"] in matrix

@@ -83,6 +83,7 @@ def test_the_readme_is_written_again(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (("dot",), "FORM is one of tla, murphi, markdown, readme, not 'dot'"),
         (("tla", "no-such-machine"), "there is no machine 'no-such-machine'"),
         (("tla", "release-race", "--size", "spans"), "'spans' is none"),
         (("tla", "release-race", "--size", "spans=1,spans=2"), "spans twice, as 1 and as 2"),

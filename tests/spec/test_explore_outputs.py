@@ -147,6 +147,21 @@ def test_what_breaks_ends_with_1_and_a_shortest_run(tmp_path):
     assert files["html"].read_text().startswith("<!doctype html>")
 
 
+@pytest.mark.parametrize("walks", [(), ("--walks", "300")])
+def test_a_guard_that_was_left_out_is_said_on_the_terminal_and_in_the_document(walks):
+    arguments = ("release-race", "--drop", "release:copied", *walks)
+
+    assert "the guard “copied” of release" in " ".join(invoke(*arguments).stdout.split())
+    assert json.loads(invoke(*arguments, "--json").stdout)["dropped"] == [{"action": "release", "guard": "copied"}]
+    assert "guard" not in invoke("release-race", *walks).stdout
+
+
+def test_a_limit_finishes_the_layer_in_which_it_is_met():
+    cut, whole = (json.loads(invoke("release-race", *limit, "--json").stdout) for limit in (("--limit", "50"), ()))
+
+    assert 50 < cut["states"] < whole["states"]
+
+
 def test_a_limit_ends_with_3_and_is_said():
     result = invoke("release-race", "--limit", "50", "--json")
 
@@ -203,8 +218,8 @@ def test_a_machine_of_ones_own_is_explored_from_its_file(tmp_path):
         (["release-race", "--size", "cows=3"], "cows"),
         (["release-race", "--size", "spans=many"], "many"),
         (["release-race", "--size", "spans"], "NAME=VALUE"),
-        (["release-race", "--size", "spans=-1"], "whole numbers, none below 0"),
-        (["release-race", "--size", "spans=0"], "at least 1"),
+        (["release-race", "--size", "spans=-1"], "whole numbers, at least 1, and '-1'"),
+        (["release-race", "--size", "spans=0"], "whole numbers, at least 1, and '0'"),
         (["release-race", "--size", "spans=2,spans=3"], "spans twice, as 2 and as 3"),
         (["release-race", "--size", "spans=2", "--size", "spans=2"], "spans twice"),
         (["write-order", "--switch", "tags=none", "--switch", "tags=epochs"], "tags twice"),

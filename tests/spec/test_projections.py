@@ -8,7 +8,7 @@ from test_oracle import CAREFUL, append, commit, copy, on, point, resolve, stage
 from anchorhold_spec.language import SortKind, UnknownChoice
 from anchorhold_spec.machines import load, names
 from anchorhold_spec.machines.alphabet import Occurrence
-from anchorhold_spec.machines.projections import PROJECTIONS, SIGHT, Given, Take, Who
+from anchorhold_spec.machines.projections import PROJECTIONS, SIGHT, UNREAD, Given, Take, Who
 from anchorhold_spec.run.oracle import judge, judge_all
 
 
@@ -101,6 +101,7 @@ BESIDE = (
     (append("t1", "a1"), event("tombstone", asserts=("a1",)), event("reconstitute", slot="a1", answer="tombstoned")),
     (*LATE[:4], CRASH, *LATE[5:]),
     (*CAREFUL, EXPIRE, event("reap", key="k1")),
+    (*CAREFUL[:7], CRASH, event("reap", key="k1")),
     (*CAREFUL, event("forget", "t3"), event("rewind", "t2")),
     (
         Occurrence(event="append", span="t1", asserts=("a1",), kind="structured"),
@@ -115,6 +116,50 @@ def test_each_action_is_taken_for_some_event_or_listed_as_unseen_and_never_both(
     actions = {action.name for action in load(machine).actions}
 
     assert set(taken(machine, [*RIGHT.values(), *BESIDE])) == actions - SIGHT[machine].unseen.keys()
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        event("reconstitute", slot="a1", found="a9"),
+        event("reconstitute", slot="a1"),
+        *(event(name, "t1", key="k1") for name in ("propose", "release", "recover")),
+    ],
+    ids=str,
+)
+def test_what_is_listed_as_unread_means_nothing_to_any_machine(seen):
+    assert any(f"`{seen.event}`" in what for what in UNREAD)
+    for make in PROJECTIONS.values():
+        projection = make()
+        for each in CAREFUL:
+            list(projection(each))
+
+        assert list(projection(seen)) == []
+
+
+@pytest.mark.parametrize("answer", [None, "absent", "expired", "foreign", "tombstoned", "unanchored"])
+def test_resolve_without_content_means_the_same_whatever_the_answer_but_for_pending(answer):
+    for machine in PROJECTIONS:
+        one, other = (
+            [
+                (each.action, each.guards, each.seen, each.rules)
+                for each in on(machine, *CAREFUL, event("resolve", "t1", summary="T", answer=answered)).refusals
+            ]
+            for answered in (answer, "degraded")
+        )
+
+        assert one == other
+
+
+@pytest.mark.parametrize("machine", sorted(set(PROJECTIONS) - {"pointer-before-commit"}))
+def test_epochs_are_read_by_no_other_machine(machine):
+    one, other = (
+        on(machine, append("t1", "a1"), copy("t1", "k1", epoch, ("a1",)), stage("S", "t1"), commit("S", "t1"))
+        for epoch in (1, 9)
+    )
+
+    assert one.accepted == other.accepted
+    assert [each.rules for each in one.refusals] == [each.rules for each in other.refusals]
 
 
 # Each kind of wrong
@@ -190,6 +235,120 @@ WRONG = [
 )
 def test_each_kind_of_wrong_is_refused_by_the_machine_whose_rule_it_breaks(seen, machine, rule):
     assert rule in on(machine, *seen).rules
+
+
+# Reaped: what only attempts held that have ended
+
+
+def pointed(span: str, key: str, summary: str = "S", epoch: int | None = None) -> Occurrence:
+    return event("point", span, summary=summary, key=key, epoch=epoch)
+
+
+def reap(key: str) -> Occurrence:
+    return event("reap", key=key)
+
+
+ATTEMPT = (append("t1", "a1"), copy("t1", "k1", 1, ("a1",)), stage("S", "t1"), pointed("t1", "k1", epoch=1))
+ENDED = {"crash": CRASH, "refuse": event("refuse", summary="S")}
+ANEW = stage("T", "t1", asserts=("a1",))
+U = stage("U", summaries=("T",), asserts=("a1",))
+AGAIN = (*CAREFUL, copy("t1", "k9"), U, point("t1", "k9", "U"))
+COMMITTED = commit("U", summaries=("T",))
+
+
+def again(key: str, epoch: int, span: str = "t1") -> tuple[Occurrence, ...]:
+    """Copied, pointed at under another summary, which is committed and leads there."""
+    return (
+        copy(span, key, epoch), stage("T", span), pointed(span, key, "T", epoch), commit("T", span),
+        event("resolve", span, summary="T", key=key, epoch=epoch, found=span),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ENDED)
+@pytest.mark.parametrize(
+    ("pointer", "after"),
+    [
+        (True, ()),
+        (False, ()),
+        (True, again("k2", 1)),
+        (False, again("k2", 1)),
+        (True, again("k1", 2)),
+        (False, again("k1", 2)),
+        (True, (append("t2"), *again("k1", 2, "t2"))),
+        (True, (event("recover"), *again("k2", 1), CRASH)),
+    ],
+)
+def test_ptr_2_what_only_an_attempt_held_that_has_ended_may_be_reaped(end, pointer, after):
+    seen = (*ATTEMPT[: 4 if pointer else 3], ENDED[end], reap("k1"), *after)
+
+    assert [str(refusal) for ruling in judge_all(seen) for refusal in ruling.refusals] == []
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        (*AGAIN, event("refuse", summary="U"), reap("k9"), resolve("t1", "t1", "T")),
+        (*AGAIN, CRASH, reap("k9"), resolve("t1", "t1", "T")),
+        (*AGAIN, event("refuse", summary="U"), stage("V", summaries=("T",), asserts=("a1",)),
+         commit("V", summaries=("T",)), reap("k9"), resolve("t1", "t1", "V")),
+        (*AGAIN, COMMITTED, reap("k1"), resolve("t1", "t1", "U")),
+        (*ATTEMPT, FORGET, reap("k1")),
+    ],
+    ids=["refused", "crashed", "refused, and another one", "superseded", "forgotten"],
+)  # fmt: skip
+def test_ptr_2_a_copy_that_no_committed_pointer_leads_to_may_be_reaped(seen):
+    assert [str(refusal) for ruling in judge_all(seen) for refusal in ruling.refusals] == []
+
+
+@pytest.mark.parametrize(
+    ("seen", "rule"),
+    [
+        ((*ATTEMPT, reap("k1"), commit("S", "t1")), "PTR-2"),
+        ((*AGAIN, reap("k1")), "PTR-2"),
+        ((*AGAIN, COMMITTED, reap("k9")), "PTR-2"),
+        ((*CAREFUL, CRASH, reap("k1")), "PTR-2"),
+        *(
+            ((*ATTEMPT, ended, *after), rule)
+            for ended in ENDED.values()
+            for after, rule in [
+                ((ANEW, pointed("t1", "k1", "T", 1), commit("T", "t1"), reap("k1")), "PTR-2"),
+                ((reap("k1"), ANEW, commit("T", "t1")), "PTR-1"),
+                ((reap("k1"), ANEW, pointed("t1", "k1", "T", 1), commit("T", "t1")), "PTR-1"),
+                ((reap("k1"), *again("k1", 1)), "EPO-2"),
+            ]
+            # That a copy which a crash left behind is found again, the machine does not have: a new one is made.
+            if not (ended is CRASH and reap("k1") not in after[:1])
+        ),
+    ],
+)
+def test_ptr_2_what_a_summary_leads_to_or_may_still_lead_to_is_not_reaped(seen, rule):
+    assert rule in on("pointer-before-commit", *seen).rules
+
+
+# Epochs
+
+
+@pytest.mark.parametrize(("copied", "at"), [(2, 1), (1, 7), (7, 1), (1, 2), (1, 0)])
+def test_ptr_1_a_pointer_at_another_epoch_than_its_copy_has_is_refused(copied, at):
+    seen = (append("t1", "a1"), copy("t1", "k1", copied), stage("S", "t1"), pointed("t1", "k1", epoch=at))
+
+    assert "PTR-1" in on("pointer-before-commit", *seen, commit("S", "t1"), event("evict", "t1")).rules
+
+
+@pytest.mark.parametrize("at", [0, 9])
+def test_epo_what_is_found_at_another_epoch_than_the_pointer_has_is_refused(at):
+    seen = (*ATTEMPT, commit("S", "t1"))
+    found = [event("resolve", "t1", summary="S", key="k1", epoch=epoch, found="t1") for epoch in (1, None, at)]
+
+    assert on("pointer-before-commit", *seen, *found[:2]).refusals == ()
+    assert any(rule.startswith("EPO-") for rule in on("pointer-before-commit", *seen, found[2]).rules)
+
+
+@pytest.mark.parametrize(("copied", "at"), [(None, 3), (3, None), (None, None), (3, 3)])
+def test_epochs_that_were_not_seen_are_held_against_nobody(copied, at):
+    seen = (append("t1", "a1"), copy("t1", "k1", copied, ("a1",)), stage("S", "t1"), pointed("t1", "k1", epoch=at))
+
+    assert rules(*seen, commit("S", "t1"), event("resolve", "t1", key="k1", epoch=at, found="t1")) == set()
 
 
 def test_every_machine_refuses_something():

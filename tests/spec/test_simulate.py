@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anchorhold_spec.simulate import DESIGNS, Parameters, ratio, simulate, study
+from anchorhold_spec.simulate import DESIGNS, SEEN_BY_S4, Cell, Parameters, Ratio, Study, ratio, simulate, study
 
 BY_NAME = {design.name: design for design in DESIGNS}
 FAST = Parameters(commits=300, evictions_per_minute=30)
@@ -124,3 +124,67 @@ def test_parameters_that_mean_nothing_are_refused(changes, said):
         simulate(DESIGNS[0], replace(FAST, **changes), seed=1)
     with pytest.raises(ValueError, match="at least two seeds"):
         study(FAST, seeds=(1,))
+
+
+# Beside what S4 saw
+
+
+def found_at(mean: float, low: float, high: float, rate: float) -> Cell:
+    nothing = Ratio(0.0, 0.0, 0.01, 0)
+    chosen = replace(FAST, evictions_per_minute=rate)
+    return Cell(
+        design=BY_NAME["unordered"],
+        parameters=chosen,
+        committed=300,
+        unresolvable=Ratio(mean, low, high, round(300 * mean)),
+        wrong=nothing,
+        empty=nothing,
+        pending=nothing,
+        commit_delay=0.0,
+        hold=0.0,
+    )
+
+
+def rates_of(cells):
+    return {cell.parameters.evictions_per_minute for cell in cells}
+
+
+shares = st.lists(st.floats(0, 0.1), min_size=3, max_size=3).map(sorted)
+
+
+@given(st.lists(shares, min_size=1, max_size=6), st.floats(0, 0.9))
+def test_wider_intervals_put_nothing_more_in_the_range_that_s4_saw(given_, wider):
+    """Less data must never agree more."""
+    narrow, wide = (
+        Study(
+            base=FAST,
+            seeds=(1, 2),
+            cells=tuple(
+                found_at(mean, max(0.0, low - more), high + more, rate)
+                for rate, (low, mean, high) in enumerate(given_)
+            ),
+            lengths=(),
+            policies=(),
+        )
+        for more in (0.0, wider)
+    )
+    low, high = SEEN_BY_S4
+
+    assert all(low <= cell.unresolvable.mean <= high for cell in narrow.in_range())
+    assert rates_of(wide.in_range()) == rates_of(narrow.in_range())
+    assert rates_of(wide.not_excluded()) >= rates_of(narrow.not_excluded())
+    assert not rates_of(wide.not_excluded()) & rates_of(wide.in_range())
+
+
+def test_a_mean_in_the_range_an_interval_that_meets_it_and_one_that_does_not_are_told_apart():
+    cells = (
+        found_at(0.0044, 0.0, 0.02, 2),
+        found_at(0.0222, 0.009, 0.03, 8),
+        found_at(0.04, 0.03, 0.05, 20),
+        found_at(0.0, 0.0, 0.001, 0.5),
+        found_at(0.0, 0.0, 0.02, 1),
+    )
+    study_ = Study(base=FAST, seeds=(1, 2), cells=cells, lengths=(), policies=())
+
+    assert rates_of(study_.in_range()) == {2}
+    assert rates_of(study_.not_excluded()) == {8, 1}

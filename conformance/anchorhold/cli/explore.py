@@ -39,7 +39,9 @@ def explore(
     walks: Annotated[int | None, typer.Option(min=1, metavar="N", help="Random walks instead of all states.")] = None,
     walk_length: Annotated[int, typer.Option(min=1, metavar="N", help="Most steps of a random walk.")] = 1000,
     seed: Annotated[int, typer.Option(help="Of the random walks.")] = 0,
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Most states.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="End after the layer in which so many states are reached.")
+    ] = None,
     threads: Annotated[int | None, typer.Option(min=1, metavar="N", help="All processors if left out.")] = None,
     memory: Annotated[
         float | None, typer.Option(min=0.05, metavar="GB", help="Most memory; half of the machine's if left out.")

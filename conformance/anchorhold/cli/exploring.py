@@ -135,11 +135,14 @@ def run(
         _refuse(f"{problem.filename}: {problem.strerror}")
     if as_json:
         document = _walks_document(walked) if walked is not None else _document(found)
+        if dropped:
+            # Not the machine that the name says: a reader must not take the answer for its own.
+            document["dropped"] = [{"action": each.action, "guard": each.guard} for each in dropped]
         sys.stdout.write(json_format.dumps(document, indent=2, ensure_ascii=False) + "\n")
     elif walked is not None:
-        console.print(_show_walks(walked), soft_wrap=True)
+        console.print(_show_walks(walked, dropped), soft_wrap=True)
     elif found is not None:
-        console.print(_show(found, chosen), soft_wrap=True)
+        console.print(_show(found, chosen, dropped), soft_wrap=True)
     if violation is not None:
         raise typer.Exit(BROKEN)
     raise typer.Exit(UNDECIDED if found is not None and not found.complete else HOLDS)
@@ -156,8 +159,8 @@ def _machine(name: str) -> Machine:
 
 
 def _number(name: str, text: str) -> int:
-    if not text.isdecimal():
-        _refuse(f"--size {name}={text}: sizes are whole numbers, none below 0, and {text!r} is none")
+    if not text.isdecimal() or int(text) < 1:
+        _refuse(f"--size {name}={text}: sizes are whole numbers, at least 1, and {text!r} is none")
     return int(text)
 
 
@@ -237,8 +240,12 @@ def _settings(found: Exploration | None, walked: Walks | None, dropped: tuple[Gu
         parts += [f"{name}: {value}" for name, value in found.switches.items()]
     if walked is not None:
         parts.append(f"met on random walk {walked.walks} with seed {walked.seed}: not a shortest run")
-    parts += [f"without the guard “{guard.guard}” of {guard.action}" for guard in dropped]
+    parts += [f"without {each}" for each in _without(dropped)]
     return "; ".join(parts)
+
+
+def _without(dropped: tuple[GuardId, ...]) -> list[str]:
+    return [f"the guard “{each.guard}” of {each.action}" for each in dropped]
 
 
 def _broken(violation: Violation | None) -> dict[str, Any] | None:
@@ -277,7 +284,7 @@ def _walks_document(walked: Walks) -> dict[str, Any]:
     }
 
 
-def _show(found: Exploration, machine: Machine) -> Group:
+def _show(found: Exploration, machine: Machine, dropped: tuple[GuardId, ...]) -> Group:
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim")
     facts.add_column()
@@ -287,6 +294,7 @@ def _show(found: Exploration, machine: Machine) -> Group:
     rows = [
         ("size", sizes),
         ("switches", ", ".join(f"{name}={value}" for name, value in found.switches.items())),
+        *(("without", without) for without in _without(dropped)),
         (what, f"{found.states:,}"),
         ("transitions", f"{found.transitions:,}"),
         ("depth", f"{found.depth}"),
@@ -321,9 +329,9 @@ def _coverage(found: Exploration) -> Table:
     return table
 
 
-def _show_walks(walked: Walks) -> Group:
+def _show_walks(walked: Walks, dropped: tuple[GuardId, ...]) -> Group:
     told = f"{walked.machine}: {walked.walks:,} random walks of {walked.steps:,} steps together, seed {walked.seed}"
-    parts: list[Any] = [Text(told)]
+    parts: list[Any] = [Text(told), *(Text(f"without {each}") for each in _without(dropped))]
     if walked.violation is not None:
         parts += _violation(walked.violation, "the walk, not a shortest run")
     else:

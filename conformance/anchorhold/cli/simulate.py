@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import os
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -58,9 +59,12 @@ def race(
     policy = next((each for each in POLICIES if each == victims), None)
     if policy is None:
         _refuse(f"--victims is one of {', '.join(POLICIES)}, not {victims!r}")
+    if not (persist > 0 and math.isfinite(persist)):
+        _refuse(f"--persist takes seconds greater than 0, not {persist:g}")
     wanted = RATES if rates is None else _rates(rates)
     base = Parameters(commits=commits, persist_median=persist, victims=policy)
-    with Progress(console=Console(stderr=True), transient=True, disable=as_json) as bar:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=as_json or not console.is_terminal) as bar:
         task = bar.add_task("simulating", total=None)
         try:
             found = study(
@@ -94,7 +98,7 @@ def _rates(text: str) -> tuple[float, ...]:
         found = tuple(sorted({float(each) for each in text.split(",")}))
     except ValueError:
         return _refuse(f"--rates takes numbers with commas between them, not {text!r}")
-    if not all(each > 0 for each in found):
+    if not all(each > 0 and math.isfinite(each) for each in found):
         _refuse("--rates takes numbers greater than 0")
     return found
 

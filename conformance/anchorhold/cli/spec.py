@@ -77,8 +77,9 @@ def show_rule(
     if rule is None:
         _show_machine(name.strip(), as_json=as_json)
         return
+    properties = _stated(rule)
     if as_json:
-        _print_json(_document(rule))
+        _print_json({**_document(rule), "stated_by": properties})
         return
     console = _console()
     level = LEVELS[rule.level]
@@ -92,10 +93,33 @@ def show_rule(
     facts.add_row("  sources", Text(", ".join(rule.sources)))
     if rule.not_modelled_because is None or rule.checked_by is None:
         facts.add_row("  machine", Text("states and steps: a state machine can state it (see anchorhold prove)"))
+        for number, each in enumerate(properties):
+            told = f"{each['machine']}: {each['property']} ({each['kind']}, by {each['shown_by']})"
+            facts.add_row("" if number else "  stated by", Text(told))
     else:
         facts.add_row("  machine", Text(f"none. {rule.not_modelled_because}"))
         facts.add_row("  held by", Text(rule.checked_by))
     console.print(facts)
+
+
+def _stated(rule: Rule) -> list[dict[str, str]]:
+    """The properties that state the rule, as the matrix in spec/README.md has them."""
+    if not rule.modelled:
+        return []
+    # The language of machines is not loaded for listing the rules.
+    from anchorhold_spec import machines
+    from anchorhold_spec.publish import stated
+
+    found = stated(machines.load(name) for name in machines.names()).get(rule.id, [])
+    return [
+        {
+            "machine": each.machine,
+            "property": each.name,
+            "kind": each.kind,
+            "shown_by": "proof" if each.proved else "exploration",
+        }
+        for each in found
+    ]
 
 
 def _show_machine(name: str, *, as_json: bool) -> None:

@@ -33,10 +33,11 @@ class Form(StrEnum):
 
 def export(
     form: Annotated[
-        Form,
+        str,
         typer.Argument(
+            metavar="FORM",
             help="tla: modules and configurations for TLC. murphi: models for rumur. markdown: pages for reviewers. "
-            "readme: write the generated parts of spec/README.md again."
+            "readme: write the generated parts of spec/README.md again.",
         ),
     ],
     machines: Annotated[
@@ -70,15 +71,16 @@ def export(
     from anchorhold_spec import machines as registry
     from anchorhold_spec.language import MalformedMachine, UnknownChoice
 
+    wanted = _form(form)
     names = machines or list(registry.names())
     try:
         found = [registry.load(name) for name in names]
         sizes = _pairs([size] if size else [], "--size")
-        texts = _texts(form, found, sizes, _pairs(switch, "--switch"), symmetry, adequacy, output)
+        texts = _texts(wanted, found, sizes, _pairs(switch, "--switch"), symmetry, adequacy, output)
     except (UnknownChoice, MalformedMachine, ValueError) as problem:
         _refuse(str(problem))
-    folder = Path(form) if output is None else output
-    if form is Form.README:
+    folder = Path(wanted) if output is None else output
+    if wanted is Form.README:
         folder = (output or Path("spec/README.md")).parent
     try:
         for name, text in texts.items():
@@ -174,6 +176,13 @@ def _numbers(sizes: Mapping[str, str]) -> dict[str, int]:
         return {name: int(size) for name, size in sizes.items()}
     except ValueError:
         raise ValueError(f"sizes are whole numbers, as in spans=2, not {', '.join(sizes.values())}") from None
+
+
+def _form(text: str) -> Form:
+    try:
+        return Form(text)
+    except ValueError:
+        return _refuse(f"FORM is one of {', '.join(Form)}, not {text!r}")
 
 
 def _refuse(message: str) -> NoReturn:

@@ -83,19 +83,26 @@ def narrow(ratio: Ratio) -> str:
 def finding(study: Study) -> list[str]:
     """What came out, beside what S4 reports. Sentences for the terminal and for the page."""
     low, high = (100 * share for share in SEEN_BY_S4)
-    losing = study.in_range()
+    inside, open_ = (_rates_of_unordered(cells) for cells in (study.in_range(), study.not_excluded()))
     lines: list[str] = []
-    unordered = [cell for cell in losing if cell.design.name == "unordered"]
-    if unordered:
-        places = ", ".join(f"{cell.parameters.evictions_per_minute:g}" for cell in unordered)
+    if inside:
         lines.append(
-            f"The unordered design loses {low:g}–{high:g} %, as S4 saw, at {places} evictions a minute; "
-            "less below and more above."
+            f"The unordered design loses {low:g}–{high:g} % on average, as S4 saw, at {inside} evictions a minute."
+        )
+    elif open_:
+        lines.append(
+            f"At none of these rates does the unordered design lose {low:g}–{high:g} % on average, as S4 saw; "
+            "there is too little data to exclude it."
         )
     else:
         lines.append(
             f"At none of these rates does the unordered design lose the {low:g}–{high:g} % that S4 saw: "
             "either its system was faster or slower, or the model lacks something."
+        )
+    if open_:
+        lines.append(
+            f"At {open_} evictions a minute its mean lies outside of {low:g}–{high:g} %, and the interval does not "
+            "exclude it: more --seeds or --commits would tell."
         )
     safe = [
         design.title
@@ -107,6 +114,12 @@ def finding(study: Study) -> list[str]:
     lines.append(f"A wrong span was returned by: {'; '.join(wrong) or 'no design'}.")
     lines.append(_about_length(study))
     return lines
+
+
+def _rates_of_unordered(cells: Sequence[Cell]) -> str:
+    """Evictions a minute, ascending, with commas between them."""
+    found = sorted(cell.parameters.evictions_per_minute for cell in cells if cell.design.name == "unordered")
+    return ", ".join(f"{rate:g}" for rate in found)
 
 
 def _about_length(study: Study) -> str:

@@ -102,7 +102,8 @@ def explore(
         engine: None: compiled where numba is installed.
         auxiliary: Look at auxiliary invariants too. (They break first and hide what a rule's reader wants to see.)
         keep_going: Do not end at the first violation: find the shortest for each property.
-        limit: Most states. Where it is met, the result is not `complete`.
+        limit: States after which no further layer is begun; the one that meets it is finished, and the result is not
+            `complete`.
         threads: None: as many as there are processors.
         memory: Bytes that may be used. None: half of the machine's memory. (Compiled only.)
         checkpoint: File to write the search to from time to time, and when it is stopped. (Compiled only.)

@@ -70,7 +70,8 @@ class Occurrence:
     key: str | None = None
     """`copy`, `point`, `resolve`, `reap`: the key in the store."""
     epoch: int | None = None
-    """`copy`, `point`, `resolve`: the key's epoch, as the store counts; none where it cannot be seen."""
+    """`copy`, `point`, `resolve`: the epoch of the copy, or of the pointer, as the store counts; none where it cannot
+    be seen. `pointer-before-commit` reads it; to the other machines each copy lies under a key of its own."""
     found: str | None = None
     """`resolve`, `audit`: the raw span whose content came back. `reconstitute`: what came back: an assertion, or the
     span or summary whose words did. None where nothing came back."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from anchorhold_spec.catalogue import RULES, Rule
 from anchorhold_spec.language import Machine
-from anchorhold_spec.machines.projections import SIGHT
+from anchorhold_spec.machines.projections import SIGHT, UNREAD
 from anchorhold_spec.publish.claims import Claims, claims
 from anchorhold_spec.publish.coverage import Checked, Stated, stated
 
@@ -82,6 +82,11 @@ def sight_table(machines: Iterable[Machine]) -> str:
     return "\n".join(rows)
 
 
+def unread_text() -> str:
+    """What is told of events and no machine reads."""
+    return "What is told and no machine reads:\n\n" + "\n".join(f"- {what}: {why}." for what, why in UNREAD.items())
+
+
 def departures_text(found: Claims) -> str:
     """The departures, each with what the source says and what holds here."""
     named: dict[str, list[str]] = {}
@@ -100,7 +105,7 @@ def sections(machines: Iterable[Machine], checked: Checked) -> dict[str, str]:
     machines = tuple(machines)
     found, properties = claims(), stated(machines)
     return {
-        "sight": sight_table(machines),
+        "sight": f"{sight_table(machines)}\n\n{unread_text()}",
         "claims": claims_table(found, properties, checked),
         "rules": rules_table(properties, checked),
         "departures": departures_text(found),

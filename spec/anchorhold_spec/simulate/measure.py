@@ -73,12 +73,22 @@ class Study:
     """The unordered design under each policy of the reaper, at every rate."""
 
     def in_range(self) -> tuple[Cell, ...]:
-        """The cells whose interval meets what S4 saw."""
+        """The cells whose mean lies in what S4 saw."""
+        low, high = SEEN_BY_S4
+        return tuple(cell for cell in self.cells if low <= cell.unresolvable.mean <= high)
+
+    def not_excluded(self) -> tuple[Cell, ...]:
+        """The cells whose mean lies outside of what S4 saw, but whose interval meets it.
+
+        Of them nothing is known either way. The less was run, the wider the intervals and the more cells these are.
+        """
         low, high = SEEN_BY_S4
         return tuple(
             cell
             for cell in self.cells
-            if cell.unresolvable.count and cell.unresolvable.high >= low and cell.unresolvable.low <= high
+            if not low <= cell.unresolvable.mean <= high
+            and cell.unresolvable.high >= low
+            and cell.unresolvable.low <= high
         )
 
 

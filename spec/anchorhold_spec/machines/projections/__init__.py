@@ -20,11 +20,11 @@ from anchorhold_spec.machines.projections.lookups import Evidence, Index, Recons
 from anchorhold_spec.machines.projections.meaning import Given, Look, Meaning, Projection, Take, Who
 from anchorhold_spec.machines.projections.pointers import PointerBeforeCommit
 from anchorhold_spec.machines.projections.release import AnchoredRelease
-from anchorhold_spec.machines.projections.sight import SIGHT, Sight
+from anchorhold_spec.machines.projections.sight import SIGHT, UNREAD, Sight
 from anchorhold_spec.machines.projections.spans import AsynchronousCopy, ReleaseRace, WriteOrder
 from anchorhold_spec.machines.projections.windows import Concurrency, Erasure, Progress
 
-__all__ = ["PROJECTIONS", "SIGHT", "Given", "Look", "Meaning", "Projection", "Sight", "Take", "Who"]
+__all__ = ["PROJECTIONS", "SIGHT", "UNREAD", "Given", "Look", "Meaning", "Projection", "Sight", "Take", "Who"]
 
 PROJECTIONS: Mapping[str, Callable[[], Projection]] = MappingProxyType(
     {

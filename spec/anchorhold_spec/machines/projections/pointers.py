@@ -13,6 +13,12 @@ class _Copy:
 
     name: str
     key: str | None = None
+    epoch: int | None = None
+    """As the store counts; none where it was not seen."""
+    rank: int = 0
+    """To the machine."""
+    left_at: str | None = None
+    """The key that the pointer of an interrupted attempt still leads to."""
     copied: bool = False
     pointed: bool = False
     committed: bool = False
@@ -30,12 +36,16 @@ class _Copy:
 class PointerBeforeCommit(Spans):
     """PTR-1, PTR-2, PTR-6, EPO-1, EPO-2. A pointer to another place is another pointer, which has to lead there too.
 
-    Once a later pointer has been committed, nobody follows the earlier one any more.
+    Once a later pointer has been committed, nobody follows the earlier one any more. What only attempts hold
+    that were interrupted or refused may be reaped. A summary that is committed afterwards without a new copy has no
+    pointer.
     """
 
     copies: dict[str, list[_Copy]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     """Of keys, where the machine is to take them for others."""
+    bases: dict[str, int] = field(default_factory=dict)
+    """By key: how many of its epochs were counted before the machine took it for another."""
     epochs: dict[str, list[int]] = field(default_factory=dict)
     orphans: set[tuple[str, str]] = field(default_factory=set)
     """Span and key of copies whose attempts a crash has ended."""
@@ -44,11 +54,12 @@ class PointerBeforeCommit(Spans):
         return self.copies.setdefault(span, [_Copy(span)])[-1]
 
     def _of(self, span: str, key: str | None) -> _Copy:
-        """The copy under a key; the latest one that is pointed at where none is named."""
+        """The copy under a key; the latest one that a committed pointer, or any, leads to where none is."""
         copies = self.copies.setdefault(span, [_Copy(span)])
         if key is not None:
             return next((each for each in reversed(copies) if each.key == key), copies[-1])
-        return next((each for each in reversed(copies) if each.pointed), copies[-1])
+        pointed = [each for each in reversed(copies) if each.pointed]
+        return next((each for each in pointed if each.committed), pointed[0] if pointed else copies[-1])
 
     def _another(self, span: str, key: str) -> Iterator[Meaning]:
         copies = self.copies[span]
@@ -72,23 +83,24 @@ class PointerBeforeCommit(Spans):
         if (span, key) in self.orphans and (epoch is None or epoch == max(taken, default=epoch)):
             # What an interrupted attempt left there is found again. The machine makes a new copy, elsewhere.
             self.names[key] = f"{self.names.get(key, key)} again"
-            self.epochs[key] = []
+            self.epochs[key], self.bases[key] = [], 0
         self.orphans.discard((span, key))
-        one.copied, one.key, one.empty = True, key, False
+        one.copied, one.key, one.epoch, one.empty = True, key, epoch, False
+        one.rank = self._rank(key, epoch)
         self.copied.add(span)
-        yield take("copy", s=one.who, k=self._key(key), n=self._rank(key, epoch))
+        yield take("copy", s=one.who, k=self._key(key), n=one.rank)
 
-    def point(self, span: str, key: str) -> Iterator[Meaning]:
+    def point(self, span: str, key: str, epoch: int | None) -> Iterator[Meaning]:
         one = self._of(span, key)
         if one.pointed and one.key == key:
             return
         if one.key != key and (one.copied or one.pointed):
             yield from self._another(span, key)
             one = self._latest(span)
-        one.pointed, one.key = True, key
+        one.pointed, one.key, one.left_at = True, key, None
         self.pointed.add(span)
-        yield take("point", s=one.who, k=self._key(key))
-        if span in self.committed and not one.committed:
+        yield take("point", s=one.who, k=self._key(key), **self._at(one, epoch))
+        if span in self.committed and not one.committed and not self.under_way(span):
             yield from self.commit(span)
 
     def commit(self, span: str) -> Iterator[Meaning]:
@@ -104,6 +116,17 @@ class PointerBeforeCommit(Spans):
                     earlier.over = True
                     yield take("horizon ends", s=earlier.who)
 
+    def commit_again(self, span: str) -> Iterator[Meaning]:
+        yield from self.commit(span)
+
+    def refuse(self, spans: set[str]) -> Iterator[Meaning]:
+        for span in spans & self.committed:
+            for one in self.copies.get(span, ()):
+                if not one.committed:
+                    # The copy is there, and may be pointed at again.
+                    one.pointed = False
+        yield from ()
+
     def commit_once(self, span: str) -> Iterator[Meaning]:
         self.committed.add(span)
         yield from self.commit(span)
@@ -115,13 +138,44 @@ class PointerBeforeCommit(Spans):
             yield take("leave", s=one.who)
 
     def reap(self, key: str) -> Iterator[Meaning]:
+        held = [
+            (copies, i)
+            for span, copies in self.copies.items()
+            for i, one in enumerate(copies)
+            if one.key == key and (one.copied or one.pointed) and not one.committed and not self.under_way(span)
+        ]
+        needed = any(
+            one.key == key
+            and not one.over
+            and (one.committed or ((one.copied or one.pointed) and self.under_way(span)))
+            for span, copies in self.copies.items()
+            for one in copies
+        )
+        if held and not needed:
+            # The machine has attempts end in a crash only. To it the key stays taken for good, and what is to be
+            # copied again is another span, which has neither copy nor pointer.
+            for copies, i in held:
+                copies[i] = _Copy(f"{copies[i].name} anew", left=copies[i].left)
+                yield take("append", s=copies[i].who)
+            self.bases[key] = len(self.epochs.get(key, ()))
+            self.names[key] = f"{self.names.get(key, key)} again"
+            return
+        self.orphans = {(span, place) for span, place in self.orphans if place != key}
+        for copies in self.copies.values():
+            for one in copies:
+                if one.left_at == key and not one.pointed:
+                    one.left_at = None
+                    yield take("clean up", s=one.who)
+        yield from self._reaped(key)
+
+    def _reaped(self, key: str) -> Iterator[Meaning]:
         yield take("mark", k=self._key(key))
         yield take("reap", k=self._key(key))
 
-    def found(self, span: str, key: str | None) -> Iterator[Meaning]:
+    def found(self, span: str, key: str | None, epoch: int | None) -> Iterator[Meaning]:
         one = self._of(span, key)
         if one.key is not None and span not in self.pending:
-            yield take("resolve", s=one.who, k=self._key(one.key), t=one.who)
+            yield take("resolve", s=one.who, k=self._key(one.key), t=one.who, **self._at(one, epoch))
 
     def misled(self, span: str, found: str) -> Iterator[Meaning]:
         one = self._of(span, None)
@@ -135,7 +189,7 @@ class PointerBeforeCommit(Spans):
         if one.over:
             # It may be deleted now, and so it was.
             one.empty = True
-            yield from self.reap(one.key)
+            yield from self._reaped(one.key)
         else:
             yield (Look("slot", (self._key(one.key),), None),)
 
@@ -150,7 +204,7 @@ class PointerBeforeCommit(Spans):
         for one in self.copies.get(span, ()):
             if erased and one.committed and one.key is not None and not one.empty:
                 one.empty = True
-                yield from self.reap(one.key)
+                yield from self._reaped(one.key)
 
     def found_again(self, span: str) -> Iterator[Meaning]:
         one = self._of(span, None)
@@ -166,8 +220,10 @@ class PointerBeforeCommit(Spans):
                 if not one.committed:
                     if one.copied and one.key is not None:
                         self.orphans.add((span, one.key))
+                    if one.pointed:
+                        one.left_at = one.key
                     one.copied = one.pointed = False
-                    one.key = None
+                    one.key = one.epoch = None
         yield take("crash")
 
     def _rank(self, key: str, epoch: int | None) -> int:
@@ -177,4 +233,13 @@ class PointerBeforeCommit(Spans):
             epoch = max(taken, default=0) + 1
         if epoch > max(taken, default=epoch - 1):
             taken.append(epoch)
-        return sum(each <= epoch for each in taken)
+        # One that was counted before the machine took the key for another is none that it could have now.
+        return max(0, sum(each <= epoch for each in taken) - self.bases.get(key, 0))
+
+    def _at(self, one: _Copy, epoch: int | None) -> dict[str, int]:
+        """The machine's epoch of a pointer to a copy: whatever it is where one of the two was not seen."""
+        if epoch is None or one.epoch is None:
+            return {}
+        if epoch > one.epoch:
+            return {"e": one.rank + 1}
+        return {"e": max(0, one.rank - (epoch < one.epoch))}

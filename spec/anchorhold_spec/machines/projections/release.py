@@ -28,11 +28,17 @@ class AnchoredRelease:
     released: set[str] = field(default_factory=set)
     unspoken: set[str] = field(default_factory=set)
     drafts: dict[str, Occurrence] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
+    """Drafts that nobody is at work on."""
     covers: dict[str, set[str]] = field(default_factory=dict)
     live: set[str] = field(default_factory=set)
     """Summaries, but for those of nothing that is spoken of here."""
     key_of: dict[str, str] = field(default_factory=dict)
     """By span: where its original is said to be."""
+    pointing: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    """By summary that may still be committed: the keys of its pointers, by span."""
+    anew: dict[str, str] = field(default_factory=dict)
+    """By assertion: what the machine has it be since its copy was reaped."""
     over: Over = field(default_factory=Over)
     withdrawn: Withdrawn = field(default_factory=Withdrawn)
 
@@ -51,15 +57,23 @@ class AnchoredRelease:
             case Occurrence(event="copy", span=str(span), key=str(key)):
                 self.key_of.setdefault(span, key)
             case Occurrence(event="point", span=str(span)):
-                if span in self.key_of and seen.key is not None:
-                    # Nobody follows an earlier pointer any more.
-                    self.key_of[span] = seen.key
+                waits = seen.summary is not None and seen.summary not in self.covers
+                if seen.summary is not None and waits:
+                    self.pointing.setdefault(seen.summary, {})[span] = seen.key
+                if not (waits and self._committed().intersection(self._said_by([span]))):
+                    self._lies_at(span, seen.key)
                 yield from self._point(span)
             case Occurrence(event="stage", summary=str(summary)):
                 self.drafts[summary] = seen
+                self.refused.discard(summary)
+            case Occurrence(event="refuse", summary=str(summary)):
+                self.pointing.pop(summary, None)
+                self.refused.add(summary)
             case Occurrence(event="commit", summary=str(summary)):
                 self.unspoken.update(self._said_by(seen.pending))
                 yield from self._commit(summary)
+                for each, at in self.pointing.pop(summary, {}).items():
+                    self._lies_at(each, at)
                 yield from self._leave(seen.spans)
                 for each in seen.summaries:
                     yield from self._evict(each)
@@ -77,7 +91,16 @@ class AnchoredRelease:
                 yield from self._resolve(span, seen.found)
             case Occurrence(event="reap", key=str(key)):
                 for name in self._said_by(span for span, place in self.key_of.items() if place == key):
-                    if name in self.pointed - self.unspoken:
+                    if name not in self.pointed - self.unspoken:
+                        continue
+                    if name not in self._committed() | self.released and not self._under_way(self.span_of[name]):
+                        # No pointer of an attempt that has ended is ever taken away there: to the machine this is
+                        # said again, and has neither copy nor pointer.
+                        self.pointed.discard(name)
+                        self.key_of.pop(self.span_of[name], None)
+                        self.anew[name] = f"{self.anew.get(name, name)} anew"
+                        yield take("append", s=self._who(name))
+                    else:
                         yield take("mark", k=self._key(name))
                         yield take("reap", k=self._key(name))
             case Occurrence(event="expire"):
@@ -86,13 +109,24 @@ class AnchoredRelease:
                         yield take("horizon ends", s=self._who(name))
             case Occurrence(event="crash"):
                 self.drafts.clear()
+                self.pointing.clear()
                 yield take("crash")
 
+    def _lies_at(self, span: str, key: str | None) -> None:
+        if span in self.key_of and key is not None:
+            # Nobody follows an earlier pointer any more.
+            self.key_of[span] = key
+
+    def _under_way(self, span: str) -> bool:
+        """Some attempt may still commit what stands for it."""
+        drafts = (draft for summary, draft in self.drafts.items() if summary not in self.refused)
+        return any(span in draft.spans for draft in drafts) or any(span in spans for spans in self.pointing.values())
+
     def _who(self, name: str) -> Who:
-        return Who("span", f"{self.span_of[name]} ({name})")
+        return Who("span", f"{self.span_of[name]} ({self.anew.get(name, name)})")
 
     def _key(self, name: str) -> Who:
-        return Who("key", f"of {self.span_of[name]} ({name})")
+        return Who("key", f"of {self.span_of[name]} ({self.anew.get(name, name)})")
 
     def _said_by(self, spans: Iterable[str]) -> list[str]:
         return [name for span in spans for name in self.asserted.get(span, ())]

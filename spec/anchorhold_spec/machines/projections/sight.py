@@ -98,8 +98,11 @@ SIGHT: Mapping[str, Sight] = MappingProxyType(
             },
         ),
         "pointer-before-commit": Sight(
-            implied={"mark": "that what lay under a key was deleted"},
-            unseen={"clean up": "pointers of attempts that were interrupted are carried by nothing that can be seen"},
+            implied={
+                "mark": "that what lay under a key was deleted",
+                "clean up": "that what the pointer of an interrupted attempt led to was deleted",
+            },
+            unseen={},
         ),
         "progress": Sight(
             implied={
@@ -137,3 +140,18 @@ SIGHT: Mapping[str, Sight] = MappingProxyType(
     }
 )
 """By machine."""
+
+UNREAD: Mapping[str, str] = MappingProxyType(
+    {
+        "`reconstitute` with `found` and neither `answer` nor `asserts`": (
+            "what had to come back was not seen; that nothing comes back of what was to be forgotten is looked at"
+        ),
+        "`reconstitute` without `found`, `answer` and `asserts`": "nothing was seen of how it ended",
+        "`resolve` without content: which `answer`, but for `pending`": (
+            "these machines know of a pointer that it leads there, or not; the answers to questions are told apart"
+        ),
+        "`epoch`, to other machines than `pointer-before-commit`": "to them each copy lies under a key of its own",
+        "`propose`, `release`, `recover`": "what they lead to shows",
+    }
+)
+"""Of the events and of what they tell: what no machine reads, or only one, and why. No history is blamed for it."""

@@ -22,9 +22,13 @@ class Spans(ABC):
     stands_for: dict[str, tuple[str, ...]] = field(default_factory=dict)
     appended: set[str] = field(default_factory=set)
     staged: set[str] = field(default_factory=set)
+    at_work: dict[str, set[str]] = field(default_factory=dict)
+    """By summary that is under way: the spans that it is to stand for, or has a pointer to."""
     copied: set[str] = field(default_factory=set)
     pointed: set[str] = field(default_factory=set)
     committed: set[str] = field(default_factory=set)
+    effective: set[str] = field(default_factory=set)
+    """Summaries that have been committed."""
     pending: set[str] = field(default_factory=set)
     over: set[str] = field(default_factory=set)
     """Their horizon has ended."""
@@ -45,16 +49,23 @@ class Spans(ABC):
             case Occurrence(event="stage", summary=str(summary)):
                 inherited = (span for each in seen.summaries for span in self.stands_for.get(each, ()))
                 self.stands_for[summary] = tuple(dict.fromkeys((*seen.spans, *inherited)))
+                self.at_work[summary] = set(self.stands_for[summary])
                 for span in self._open(self.stands_for[summary]):
                     yield from self.stage_once(span)
             case Occurrence(event="copy", span=str(span), key=str(key)):
                 yield from self.copy(span, key, seen.epoch)
             case Occurrence(event="point", span=str(span), key=str(key)):
-                yield from self.point(span, key)
+                if seen.summary is not None and seen.summary not in self.effective:
+                    self.at_work.setdefault(seen.summary, set()).add(span)
+                yield from self.point(span, key, seen.epoch)
                 if span in self.pending:
                     self.pending.discard(span)
                     yield from self.arrived(span)
+            case Occurrence(event="refuse", summary=str(summary)):
+                yield from self.refuse(self.at_work.pop(summary, set()))
             case Occurrence(event="commit", summary=str(summary)):
+                self.effective.add(summary)
+                self.at_work.pop(summary, None)
                 for span in self.stands_for.get(summary, ()):
                     if span in self.withdrawn:
                         continue
@@ -63,6 +74,8 @@ class Spans(ABC):
                         yield from self.put_off(span)
                     elif span not in self.committed:
                         yield from self.commit_once(span)
+                    else:
+                        yield from self.commit_again(span)
                 for span in seen.spans:
                     if span not in self.pending and span not in self.withdrawn:
                         yield from self.leave(span)
@@ -76,7 +89,12 @@ class Spans(ABC):
                 self.over.add(span)
                 yield from self.horizon_ends(span)
             case Occurrence(event="crash"):
+                self.at_work.clear()
                 yield from self.crash()
+
+    def under_way(self, span: str) -> bool:
+        """Some attempt may still commit what stands for it."""
+        return span not in self.withdrawn and any(span in spans for spans in self.at_work.values())
 
     def _open(self, spans: Iterable[str]) -> list[str]:
         return [span for span in spans if span not in self.committed and span not in self.withdrawn]
@@ -86,7 +104,7 @@ class Spans(ABC):
             # Wherever the pointer leads, and whether or not anybody saw it made: to another span is wrong.
             yield from self.misled(span, seen.found)
         elif seen.found == span:
-            yield from self.found(span, seen.key)
+            yield from self.found(span, seen.key, seen.epoch)
         elif seen.answer == "pending":
             yield from self.said_pending(span)
         elif span in self.pending:
@@ -109,6 +127,14 @@ class Spans(ABC):
 
     # What a machine may have nothing to say of
 
+    def refuse(self, spans: set[str]) -> Iterator[Meaning]:
+        """An attempt at a summary that was to stand for them has ended."""
+        yield from ()
+
+    def commit_again(self, span: str) -> Iterator[Meaning]:
+        """One more summary that stands for it takes effect."""
+        yield from ()
+
     @abstractmethod
     def append(self, span: str) -> Iterator[Meaning]:
         """A span is in the window."""
@@ -118,7 +144,7 @@ class Spans(ABC):
         """Its original lies under a key."""
 
     @abstractmethod
-    def point(self, span: str, key: str) -> Iterator[Meaning]:
+    def point(self, span: str, key: str, epoch: int | None) -> Iterator[Meaning]:
         """A pointer leads to a key."""
 
     @abstractmethod
@@ -145,7 +171,7 @@ class Spans(ABC):
         """What lies under a key is deleted."""
         yield from ()
 
-    def found(self, span: str, key: str | None) -> Iterator[Meaning]:
+    def found(self, span: str, key: str | None, epoch: int | None) -> Iterator[Meaning]:
         """Its pointer led to it."""
         yield from ()
 
@@ -209,7 +235,7 @@ class ReleaseRace(Spans):
             self.copied.add(span)
             yield take("copy", s=_span(span))
 
-    def point(self, span: str, key: str) -> Iterator[Meaning]:
+    def point(self, span: str, key: str, epoch: int | None) -> Iterator[Meaning]:
         if span not in self.pointed | self.committed:
             yield from self.stage_once(span)
             self.pointed.add(span)
@@ -217,7 +243,7 @@ class ReleaseRace(Spans):
 
     def put_off(self, span: str) -> Iterator[Meaning]:
         # The pointer leads to the source, which is held.
-        yield from self.point(span, "")
+        yield from self.point(span, "", None)
         if span not in self.committed:
             yield from self.commit_once(span)
 
@@ -269,7 +295,7 @@ class WriteOrder(Spans):
             self.landed.add(span)
             yield take("copy", s=_span(span), k=_home(span))
 
-    def point(self, span: str, key: str) -> Iterator[Meaning]:
+    def point(self, span: str, key: str, epoch: int | None) -> Iterator[Meaning]:
         if span not in self.pointed:
             if span not in self.committed:
                 yield from self.stage_once(span)
@@ -278,7 +304,7 @@ class WriteOrder(Spans):
         yield from self._land(span)
 
     def put_off(self, span: str) -> Iterator[Meaning]:
-        yield from self.point(span, "")
+        yield from self.point(span, "", None)
         if span not in self.committed:
             yield from self.commit_once(span)
 
@@ -297,7 +323,7 @@ class WriteOrder(Spans):
             yield take("look", s=_span(span), k=_home(span))
             yield take("reap", k=_home(span))
 
-    def found(self, span: str, key: str | None) -> Iterator[Meaning]:
+    def found(self, span: str, key: str | None, epoch: int | None) -> Iterator[Meaning]:
         if span in self.pointed:
             yield take("resolve", s=_span(span), k=_home(span), t=_span(span))
 
@@ -354,7 +380,7 @@ class AsynchronousCopy(Spans):
         if span in self.committed:
             yield take("reconcile", s=_span(span), i=self._number(span))
 
-    def point(self, span: str, key: str) -> Iterator[Meaning]:
+    def point(self, span: str, key: str, epoch: int | None) -> Iterator[Meaning]:
         if span not in self.pointed:
             yield from self.stage_once(span)
             self.pointed.add(span)
@@ -368,7 +394,7 @@ class AsynchronousCopy(Spans):
 
     def put_off(self, span: str) -> Iterator[Meaning]:
         # The number is durable at once, and nobody can see it before the copy lands.
-        yield from self.point(span, "")
+        yield from self.point(span, "", None)
         if span not in self.committed:
             yield from self.commit_once(span)
 
@@ -379,7 +405,7 @@ class AsynchronousCopy(Spans):
     def never_came(self, span: str) -> Iterator[Meaning]:
         yield (Look("told", (_span(span),), "empty"),)
 
-    def found(self, span: str, key: str | None) -> Iterator[Meaning]:
+    def found(self, span: str, key: str | None, epoch: int | None) -> Iterator[Meaning]:
         if span in self.pointed:
             self.copied.add(span)
             self.pending.discard(span)
