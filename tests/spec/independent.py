@@ -50,6 +50,10 @@ def tlc(
     command = [java, "-XX:+UseSerialGC", "-Xmx1g", "-cp", str(jar), "tlc2.TLC", "-deadlock", "-workers", "1"]
     # Unfolding a table into one value a cell takes deeper recursion than the default stack allows.
     command.insert(1, "-Xss16m")
+    # TLC unpacks its standard modules there and removes them at its end: another one at work must not have the same.
+    unpacked = where / "modules"
+    unpacked.mkdir(exist_ok=True)
+    command.insert(1, f"-Djava.io.tmpdir={unpacked}")
     said = _run([*command, "-metadir", str(where / "states"), export.model_name], where)
     counts = re.findall(r"([\d,]+) states generated, ([\d,]+) distinct states found", said)
     assert counts, f"TLC did not finish:\n{said}"
