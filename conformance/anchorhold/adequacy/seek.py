@@ -32,7 +32,6 @@ class Sought:
     """What was said of each, the first time."""
     operations: int | None
     """Operations played until the first rule failed that it is known to break; None where none did."""
-    histories: int
 
 
 def histories(
@@ -80,7 +79,7 @@ def seek(
     Scenarios that aim at those rules come first. Without `directed` only mixtures are played. Raises CrashedError.
     """
     said: dict[str, str] = {}
-    played = operations = 0
+    operations = 0
     found: int | None = None
     for history in histories(
         kind,
@@ -89,7 +88,6 @@ def seek(
         only=lambda scenario: directed or not scenario.aims,
         effort=effort,
     ):
-        played += 1
         operations += _operations(history)
         for failure in (failure for judgement in judge(CHECKERS, history) for failure in judgement.failures):
             said.setdefault(failure.rule, failure.sentence)
@@ -97,7 +95,7 @@ def seek(
             found = operations
         if breaks and said.keys() >= breaks:
             break
-    return Sought(caught_by=frozenset(said), sentences=tuple(said.items()), operations=found, histories=played)
+    return Sought(caught_by=frozenset(said), sentences=tuple(said.items()), operations=found)
 
 
 def _operations(history: History) -> int:
