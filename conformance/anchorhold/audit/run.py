@@ -137,7 +137,9 @@ def _sharing(audited: Sequence[Audited]) -> Iterator[list[Path]]:
     for each in audited:
         for session, time_ in each.begun.items():
             group = together.setdefault(each.path, {each.path})
-            begun[each.path] = min(begun.get(each.path, (time_, "")), (time_, str(each.path)))
+            # The path settles files that begin at one time: a set has another order in each process.
+            mine = (time_, str(each.path))
+            begun[each.path] = min(begun.get(each.path, mine), mine)
             other = holders.setdefault(session, each.path)
             if other not in group:
                 group |= together[other]

@@ -1,6 +1,9 @@
 """What belongs to a session: each turn once, whatever files hold it; what stayed, what was left, what was shown."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -387,3 +390,22 @@ def test_spans_are_put_in_the_order_of_their_times(
     assert audit_file(path).damaged["order"] == late
     turns = [e for e in events(path) if isinstance(e, Turn)]
     assert turns
+
+
+def test_files_that_begin_at_one_time_are_told_alike_in_every_process(tmp_path: Path) -> None:
+    # The hashes of names differ from one process to the next; what is found may not.
+    whole = lossy()
+    for name, end in (("a", 5), ("b", len(whole.records)), ("c", 7), ("d", 9)):
+        lines(tmp_path / "sessions" / f"{name}.jsonl", *whole.records[:end])
+    main = "from anchorhold.cli import main; main()"
+    command = [sys.executable, "-c", main, "audit", str(tmp_path / "sessions"), "--json", "--workers", "1"]
+    told = set()
+    for seed in range(6):
+        ran = subprocess.run(
+            command, env=os.environ | {"PYTHONHASHSEED": str(seed)}, capture_output=True, text=True, timeout=120
+        )
+        result = json.loads(ran.stdout)
+        result.pop("seconds", None)
+        told.add(json.dumps(result))
+
+    assert len(told) == 1
