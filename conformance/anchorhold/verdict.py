@@ -28,8 +28,8 @@ MEANS: Mapping[Mechanism, str] = MappingProxyType(
 
 Every store can be damaged and fail, every process can stop, every clock can be wrong; and a compactor is lossless or
 it is not, whether or not it can be asked and whether or not anybody looks. Where an adapter does not offer the means
-the rule is not
-observable; it is vacuous only where the compactor has nothing that could be damaged or left half done.
+the rule is not observable; it is vacuous only where the compactor has nothing that could be damaged or left half
+done.
 """
 
 
