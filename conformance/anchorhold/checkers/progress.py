@@ -1,5 +1,6 @@
 """PRO: a compactor that refuses everything does not conform."""
 
+import math
 from collections.abc import Iterable
 
 from anchorhold.checkers.provenance import reply_of, shown_to
@@ -33,13 +34,12 @@ def _short_lived(reading: Reading) -> bool:
     return settings.lifetime is not None and (settings.horizon is None or settings.lifetime < settings.horizon)
 
 
-def _healthy(reading: Reading, until: int) -> bool:
+def _sick(reading: Reading) -> float:
+    """The event at which the first fault began, or the first reply that was not faithful was asked for."""
     for operation in reading.operations:
-        if operation.start >= until:
-            return True
         if operation.op in FAULTS or not all(_faithful(call) for call in operation.calls):
-            return False
-    return True
+            return operation.start
+    return math.inf
 
 
 def excuse(operation: Operation) -> str | None:
@@ -103,18 +103,19 @@ def pro_1(reading: Reading, tally: Tally) -> None:
     if _short_lived(reading):
         tally.note("not judged where originals may expire before the horizon")
         return
+    sick = _sick(reading)
     for lane in reading.lanes:
-        _pro_1(reading, tally, lane)
+        _pro_1(reading, tally, lane, sick)
 
 
-def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
+def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...], sick: float) -> None:
     limit = high_water(reading.header.settings)
     unit = reading.header.settings.unit
     asked, replaced, waiting, last, tries = 0, False, 0, 0, 0
     most = 0
     following = (*lane[1:], None)
     for stretch, then in zip(lane, following, strict=True):
-        if not _healthy(reading, stretch.after.start):
+        if sick < stretch.after.start:
             break
         tries = tries + 1 if _asked(stretch) else 0
         removed = reading.removed(stretch)

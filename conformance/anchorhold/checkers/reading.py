@@ -4,13 +4,16 @@ All looking around between two changing operations together is one `Observation`
 same session are joined by the `Stretch` of operations between them. `anchorhold.checkers.observe` makes all this.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 import msgspec
 
-from anchorhold.checkers.words import carries_calls, content, holds, plain, says, shorten, words
+from anchorhold.checkers.finding import Finder
+from anchorhold.checkers.words import carries_calls, content, plain, says, shorten, words
 from anchorhold.compactor import Audit, Ratios
 from anchorhold.history import EventType, Header
 from anchorhold_spec.vocabulary import (
@@ -68,8 +71,7 @@ CONTENT = frozenset({AnswerKind.FOUND, AnswerKind.PARTIAL})
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class Operation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One operation from its `invoke` to its end."""
 
     op: str
@@ -102,6 +104,10 @@ class Operation:
 
     def outcome(self) -> Outcome | None:
         """The outcome that it answered with, where it did."""
+        return self._outcome
+
+    @cached_property
+    def _outcome(self) -> Outcome | None:
         return convert(self.value, Outcome) if self.ok and self.value is not None else None
 
 
@@ -134,16 +140,14 @@ class Assertion:
         return f"“{plain(self.fact.text)}” (turn {self.turn})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(msgspec.Struct, frozen=True, kw_only=True):
     """A `search` or `reconstitute` that was answered."""
 
     operation: Operation
     answer: Answer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class Observation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything that was seen between two changes."""
 
     start: int
@@ -151,15 +155,15 @@ class Observation:
     session: str
     live: tuple[Item, ...] | None = None
     pointers: tuple[Pointer, ...] | None = None
-    answers: Mapping[str, Answer] = field(default_factory=dict)
+    answers: Mapping[str, Answer] = {}
     """What each followed token was answered with; pieces are joined."""
     pending: frozenset[str] = frozenset()
     """Summaries that were declared pending at some time during this look: following their pointers may land them."""
     continuations: frozenset[str] = frozenset()
     """Tokens that are no pointers: they were handed out to fetch the rest of an answer."""
-    errors: Mapping[str, str] = field(default_factory=dict)
+    errors: Mapping[str, str] = {}
     """Tokens whose `get` ended with an error."""
-    manifests: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
+    manifests: Mapping[str, tuple[Entry, ...]] = {}
     tombstones: tuple[Tombstone, ...] | None = None
     status: str | None = None
     ratios: Ratios | None = None
@@ -181,14 +185,13 @@ class Observation:
         """The live window, empty where it was not read."""
         return self.live or ()
 
-    @property
+    @cached_property
     def summaries(self) -> tuple[Item, ...]:
         """The live summaries."""
         return tuple(item for item in self.items if item.kind is CarrierKind.SUMMARY)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class Stretch(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What was done between two looks at the same window."""
 
     before: Observation
@@ -204,20 +207,24 @@ class Stretch:
         names: dict[str, None] = {o.op: None for o in self.operations}
         return " + ".join(names) or "nothing"
 
-    @property
+    @cached_property
     def calls(self) -> tuple[Operation, ...]:
         """Every call of the summariser."""
         return tuple(c for o in self.operations for c in o.calls if c.op == "summarise")
 
-    @property
+    @cached_property
     def new_summaries(self) -> tuple[Item, ...]:
         """Summaries that were not there before, in this form."""
+        if self.before.live is self.after.live:
+            return ()
         known = {(item.id, content(item)) for item in self.before.summaries}
         return tuple(item for item in self.after.summaries if (item.id, content(item)) not in known)
 
-    @property
+    @cached_property
     def gone_summaries(self) -> tuple[Item, ...]:
         """Summaries that are no longer there, and whose text stands in no other item either."""
+        if self.before.live is self.after.live or not self.before.summaries:
+            return ()
         known = {(item.id, content(item)) for item in self.after.summaries}
         texts = [plain(content(item)) for item in self.after.items]
         return tuple(
@@ -275,7 +282,7 @@ def convert(value: Any, kind: type[T]) -> T:
     return msgspec.convert(value, kind)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Reading:
     """A history as the checkers see it."""
 
@@ -299,8 +306,30 @@ class Reading:
     """Every branch that was begun, by its lane."""
     _contained: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
     _stated: dict[str, frozenset[int]] = field(default_factory=dict, repr=False)
+    _called: dict[tuple[str, str], bool] = field(default_factory=dict, repr=False)
+    _standing: dict[int, frozenset[str]] = field(default_factory=dict, repr=False)
+    """By the look, of which this holds a reading as long as it lives: an `id` is enough."""
+    _removed: dict[int, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    """By the stretch."""
+    _present: dict[int, tuple[Said, ...]] = field(default_factory=dict, repr=False)
+    """By the look."""
 
-    @property
+    @cached_property
+    def order(self) -> Mapping[str, int]:
+        """The number of each turn, in the order in which they came."""
+        return {turn: number for number, turn in enumerate(self.said)}
+
+    @cached_property
+    def _finder(self) -> Finder:
+        return Finder((turn, said.forms) for turn, said in self.said.items())
+
+    @cached_property
+    def _came(self) -> tuple[list[int], list[Said]]:
+        """The turns by the event at which they were acknowledged."""
+        came = sorted(self.said.values(), key=lambda said: said.at)
+        return [said.at for said in came], came
+
+    @cached_property
     def homes(self) -> Mapping[str, str]:
         """The session in which each token was first seen: another one has no business with it (ISO-1)."""
         found: dict[str, str] = {}
@@ -328,14 +357,18 @@ class Reading:
     def contained(self, text: str) -> frozenset[str]:
         """The turns whose words stand in a text."""
         if text not in self._contained:
-            flat = plain(text)
-            self._contained[text] = frozenset(i for i, said in self.said.items() if holds(flat, said.forms))
+            self._contained[text] = self._finder.find(plain(text))
         return self._contained[text]
 
     def with_calls(self, text: str, turn: str) -> bool:
         """Whether a text holds the arguments of every call of a turn, however they are written down."""
         calls = self.said[turn].turn.calls
-        return not calls or carries_calls(plain(text), calls)
+        if not calls:
+            return True
+        known = self._called.get((text, turn))
+        if known is None:
+            known = self._called[text, turn] = carries_calls(plain(text), calls)
+        return known
 
     def stated(self, text: str) -> frozenset[int]:
         """The assertions (by number) whose statement a text makes."""
@@ -369,11 +402,13 @@ class Reading:
         what = f"“{shorten(words(said))}”" if said.data is None else f"{len(said.data)} bytes"
         return f"{'Turn' if first else 'turn'} {turn} ({what})"
 
-    @property
+    @cached_property
     def lanes(self) -> tuple[tuple[Stretch, ...], ...]:
         """The stretches of each session, in order."""
-        sessions = dict.fromkeys(stretch.after.session for stretch in self.stretches)
-        return tuple(tuple(s for s in self.stretches if s.after.session == session) for session in sessions)
+        sessions: dict[str, list[Stretch]] = {}
+        for stretch in self.stretches:
+            sessions.setdefault(stretch.after.session, []).append(stretch)
+        return tuple(map(tuple, sessions.values()))
 
     def belongs(self, turn: str, session: str) -> bool:
         """Whether a turn is of a session's lineage: said in it, or in an ancestor before it branched off."""
@@ -387,28 +422,39 @@ class Reading:
 
     def present(self, observation: Observation) -> tuple[Said, ...]:
         """The acknowledged turns of the session that is being looked at, without what was taken away."""
-        return tuple(
-            said
-            for turn, said in self.said.items()
-            if said.certain
-            and said.at < observation.start
-            and turn not in observation.withdrawn
-            and self.belongs(turn, observation.session)
-        )
+        known = self._present.get(id(observation))
+        if known is None:
+            known = self._present[id(observation)] = tuple(
+                said
+                for turn, said in self.said.items()
+                if said.certain
+                and said.at < observation.start
+                and turn not in observation.withdrawn
+                and self.belongs(turn, observation.session)
+            )
+        return known
 
     def standing(self, observation: Observation) -> frozenset[str]:
         """Turns that stand in the window word for word, as items of their own or inside others."""
-        inside = (self.contained(content(item)) for item in observation.items if content(item))
-        return observation.raw.union(*inside)
+        known = self._standing.get(id(observation))
+        if known is None:
+            inside = (self.contained(content(item)) for item in observation.items if content(item))
+            known = self._standing[id(observation)] = observation.raw.union(*inside)
+        return known
 
     def removed(self, stretch: Stretch) -> tuple[str, ...]:
         """Turns that were in the window (or came in meanwhile) and are no longer there word for word, in order."""
-        came = {
-            i
-            for i, said in self.said.items()
-            if said.certain
-            and stretch.before.start <= said.at <= stretch.after.start
-            and said.session == stretch.after.session
-        }
-        gone = (stretch.before.raw | came) - self.standing(stretch.after) - stretch.after.withdrawn
-        return tuple(i for i in self.said if i in gone)
+        known = self._removed.get(id(stretch))
+        if known is None:
+            known = self._removed[id(stretch)] = self._gone(stretch)
+        return known
+
+    def _gone(self, stretch: Stretch) -> tuple[str, ...]:
+        at, turns = self._came
+        meanwhile = turns[bisect_left(at, stretch.before.start) : bisect_right(at, stretch.after.start)]
+        session = stretch.after.session
+        came = {said.turn.id for said in meanwhile if said.certain and said.session == session}
+        gone = (stretch.before.raw | came) - stretch.after.raw - stretch.after.withdrawn
+        if not gone:
+            return ()
+        return tuple(sorted(gone - self.standing(stretch.after), key=self.order.__getitem__))

@@ -1,0 +1,64 @@
+"""Which turns' words stand in a text, without looking for each of all turns in it.
+
+Looking for `n` turns in a text costs `n` searches. Where there are many, the text is gone through once instead: what
+begins at each of its characters is looked up among the beginnings of the turns.
+"""
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from anchorhold.checkers.words import holds
+
+Forms: TypeAlias = tuple[tuple[str, ...], ...]
+"""As `anchorhold.checkers.words.forms` makes them: for each part the ways in which it may be written down."""
+HEAD = 12
+"""Characters of a beginning. Turns that have fewer are looked for one by one; there are few that differ."""
+
+
+class Finder:
+    """Turns that can be found by their words; turns of equal words count as one until they are found."""
+
+    def __init__(self, turns: Iterable[tuple[str, Forms]] = ()) -> None:
+        self._groups: dict[Forms, list[str]] = {}
+        self._heads: dict[str, list[Forms]] = {}
+        self._short: list[Forms] = []
+        for turn, forms in turns:
+            self.add(turn, forms)
+
+    def add(self, turn: str, forms: Forms) -> bool:
+        """Take a turn in; answers whether its words are new. A turn without words is found nowhere."""
+        if not forms:
+            return False
+        group = self._groups.get(forms)
+        if group is not None:
+            group.append(turn)
+            return False
+        self._groups[forms] = [turn]
+        if any(len(form) < HEAD for form in forms[0]):
+            self._short.append(forms)
+        else:
+            for head in {form[:HEAD] for form in forms[0]}:
+                self._heads.setdefault(head, []).append(forms)
+        return True
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def find(self, flat: str) -> frozenset[str]:
+        """The turns whose words stand in a text that is already `plain`."""
+        found: list[str] = []
+        for forms in self._candidates(flat):
+            if holds(flat, forms):
+                found += self._groups[forms]
+        return frozenset(found)
+
+    def _candidates(self, flat: str) -> Iterable[Forms]:
+        if len(self._groups) <= len(flat) // 2 + 8:
+            return self._groups
+        heads = self._heads
+        found: dict[Forms, None] = dict.fromkeys(self._short)
+        for start in range(len(flat) - HEAD + 1):
+            here = heads.get(flat[start : start + HEAD])
+            if here is not None:
+                found.update(dict.fromkeys(here))
+        return found
