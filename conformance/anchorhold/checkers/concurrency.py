@@ -6,7 +6,8 @@ from itertools import islice
 
 from anchorhold.checkers.provenance import reply_of, shown_to
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Withdrawal
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, holds, plain
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import CarrierKind, Item

@@ -609,16 +609,16 @@ def _stretches(observations: tuple[Observation, ...], done: tuple[Operation, ...
         if after.live is None:
             continue
         # Every session starts with an empty window, whether or not anybody looked at it.
-        before = last.get(after.session) or _beginning(after.session, last, lanes)
+        before = last.get(after.session) or beginning(after.session, last, lanes.forks)
         first, behind = bisect_left(begun, before.end), bisect_left(begun, after.start)
         between = tuple(o for of, o in changes[first:behind] if of == after.session or o.op in COMMON)
         yield Stretch(before=before, operations=between, after=after)
         last[after.session] = after
 
 
-def _beginning(session: str, last: Mapping[str, Observation], lanes: Lanes) -> Observation:
+def beginning(session: str, last: Mapping[str, Observation], forks: Mapping[str, Forked]) -> Observation:
     """How the window of a session stood before anybody looked at it: empty, or as that of which it is a branch."""
-    forked = lanes.forks.get(session)
+    forked = forks.get(session)
     if forked is None or forked.parent not in last:
         return Observation(start=0, end=0, session=session, live=())
     parent = last[forked.parent]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from anchorhold.checkers.holding import Hold, through_pointers
 from anchorhold.checkers.provenance import reply_of, shown_to
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, holds, plain, quotes, shorten, words
 from anchorhold.compactor import Mechanism
 from anchorhold.history import EventType

@@ -1,11 +1,12 @@
 """PRO: a compactor that refuses everything does not conform."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from anchorhold.checkers.provenance import reply_of, shown_to
 from anchorhold.checkers.reading import Operation, Reading, Stretch
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, plain, shorten
 from anchorhold.compactor import Unit
 from anchorhold.history import EventType
@@ -25,7 +26,8 @@ WITHOUT_BUDGET = 24
 
 
 def _faithful(call: Operation) -> bool:
-    return call.ended is EventType.OK and call.value.get("mode", "faithful") == "faithful"
+    told = isinstance(call.value, Mapping) and call.value.get("mode", "faithful") == "faithful"
+    return call.ended is EventType.OK and told
 
 
 def _short_lived(reading: Reading) -> bool:

@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -262,6 +262,93 @@ class Forked:
     """Event at which it was acknowledged."""
 
 
+def said_by(known: "Known", append: Operation) -> Said | None:
+    """The turn that an append brought in; none where it failed, or it was there before."""
+    if append.ended is EventType.FAIL:
+        return None
+    said = known.said.get(convert(append.arguments["turn"], Turn).id)
+    return said if said is not None and said.at == append.end else None
+
+
+class Known(Protocol):
+    """What is known of a history, all of it or as far as it has come."""
+
+    @property
+    def header(self) -> Header:
+        """Its first line."""
+
+    @property
+    def said(self) -> Mapping[str, Said]:
+        """The turns, in the order in which they came."""
+
+    @property
+    def order(self) -> Mapping[str, int]:
+        """The number of each turn."""
+
+    @property
+    def forks(self) -> Mapping[str, Forked]:
+        """Every branch that was begun, by its lane."""
+
+    def turn_of(self, name: str | None) -> str | None:
+        """The suite's id of a turn that the compactor names by the suite's id or by its own."""
+
+    def turns_of(self, names: tuple[str, ...] | None) -> frozenset[str] | None:
+        """The known turns among the names; none where nothing is declared."""
+
+    def contained(self, text: str) -> frozenset[str]:
+        """The turns whose words stand in a text."""
+
+    def offers(self, *operations: str) -> bool:
+        """Whether the compactor has all of these operations."""
+
+    def belongs(self, turn: str, session: str) -> bool:
+        """Whether a turn is of a session's lineage."""
+
+    def quote(self, turn: str, *, first: bool = False) -> str:
+        """A turn in a sentence of a report."""
+
+
+class Knowing:
+    """What `Known` says, for whatever holds the header, the turns, their other names and the branches."""
+
+    header: Header
+    said: Mapping[str, Said]
+    aliases: Mapping[str, str]
+    forks: Mapping[str, Forked]
+
+    def offers(self, *operations: str) -> bool:
+        """Whether the compactor has all of these operations."""
+        return set(operations) <= set(self.header.operations)
+
+    def turn_of(self, name: str | None) -> str | None:
+        """The suite's id of a turn that the compactor names by the suite's id or by its own."""
+        if name is None or name in self.said:
+            return name
+        return self.aliases.get(name)
+
+    def turns_of(self, names: tuple[str, ...] | None) -> frozenset[str] | None:
+        """The known turns among the names; none where nothing is declared."""
+        if names is None:
+            return None
+        return frozenset(turn for turn in map(self.turn_of, names) if turn is not None)
+
+    def belongs(self, turn: str, session: str) -> bool:
+        """Whether a turn is of a session's lineage: said in it, or in an ancestor before it branched off."""
+        said = self.said[turn]
+        while said.session != session:
+            forked = self.forks.get(session)
+            if forked is None or forked.at < said.at:
+                return False
+            session = forked.parent
+        return True
+
+    def quote(self, turn: str, *, first: bool = False) -> str:
+        """A turn in a sentence of a report; `first` where the sentence begins with it."""
+        said = self.said[turn].turn
+        what = f"“{shorten(words(said))}”" if said.data is None else f"{len(said.data)} bytes"
+        return f"{'Turn' if first else 'turn'} {turn} ({what})"
+
+
 def lane(session: str, branch: str) -> str:
     """A session and a branch as one name."""
     return session if branch == "main" else f"{session} ({branch})"
@@ -278,12 +365,15 @@ class Drop:
 
 
 def convert(value: Any, kind: type[T]) -> T:
-    """A value of the vocabulary from its builtins, whether the history came from memory or from a file."""
+    """A value of the vocabulary from its builtins, whether the history came from memory or from a file; one that is
+    of the vocabulary already stays as it is."""
+    if isinstance(kind, type) and isinstance(value, kind):
+        return value
     return msgspec.convert(value, kind)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class Reading(Knowing):
     """A history as the checkers see it."""
 
     header: Header
@@ -338,22 +428,6 @@ class Reading:
                 found.setdefault(pointer.token, observation.session)
         return found
 
-    def offers(self, *operations: str) -> bool:
-        """Whether the compactor has all of these operations."""
-        return set(operations) <= set(self.header.operations)
-
-    def turn_of(self, name: str | None) -> str | None:
-        """The suite's id of a turn that the compactor names by the suite's id or by its own."""
-        if name is None or name in self.said:
-            return name
-        return self.aliases.get(name)
-
-    def turns_of(self, names: tuple[str, ...] | None) -> frozenset[str] | None:
-        """The known turns among the names; none where nothing is declared."""
-        if names is None:
-            return None
-        return frozenset(turn for turn in map(self.turn_of, names) if turn is not None)
-
     def contained(self, text: str) -> frozenset[str]:
         """The turns whose words stand in a text."""
         if text not in self._contained:
@@ -396,12 +470,6 @@ class Reading:
                 return True
         return False
 
-    def quote(self, turn: str, *, first: bool = False) -> str:
-        """A turn in a sentence of a report; `first` where the sentence begins with it."""
-        said = self.said[turn].turn
-        what = f"“{shorten(words(said))}”" if said.data is None else f"{len(said.data)} bytes"
-        return f"{'Turn' if first else 'turn'} {turn} ({what})"
-
     @cached_property
     def lanes(self) -> tuple[tuple[Stretch, ...], ...]:
         """The stretches of each session, in order."""
@@ -409,16 +477,6 @@ class Reading:
         for stretch in self.stretches:
             sessions.setdefault(stretch.after.session, []).append(stretch)
         return tuple(map(tuple, sessions.values()))
-
-    def belongs(self, turn: str, session: str) -> bool:
-        """Whether a turn is of a session's lineage: said in it, or in an ancestor before it branched off."""
-        said = self.said[turn]
-        while said.session != session:
-            forked = self.forks.get(session)
-            if forked is None or forked.at < said.at:
-                return False
-            session = forked.parent
-        return True
 
     def present(self, observation: Observation) -> tuple[Said, ...]:
         """The acknowledged turns of the session that is being looked at, without what was taken away."""
