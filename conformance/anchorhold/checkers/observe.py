@@ -389,6 +389,7 @@ class Look:
         self.pointers: tuple[Pointer, ...] | None = None
         self.answers: dict[str, Answer] = {}
         self.errors: dict[str, str] = {}
+        self.ended: dict[str, int] = {}
         self.manifests: dict[str, tuple[Entry, ...]] = {}
         self.tombstones: tuple[Tombstone, ...] | None = None
         self.status: str | None = None
@@ -431,6 +432,7 @@ class Look:
             self.start = at[0]
         self.end = at[1]
         if op == "get":
+            self.ended.setdefault(about, at[1])
             if ok:
                 self.answers[about] = value
                 self.errors.pop(about, None)
@@ -486,6 +488,7 @@ class Look:
             pending=frozenset(self.pending),
             continuations=handed,
             errors=errors,
+            ended=self.ended,
             manifests=self.manifests,
             tombstones=self.tombstones,
             status=self.status,

@@ -161,6 +161,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Summaries that were declared pending at some time during this look: following their pointers may land them."""
     continuations: frozenset[str] = frozenset()
     """Tokens that are no pointers: they were handed out to fetch the rest of an answer."""
+    ended: Mapping[str, int] = {}
+    """Event at which following each token ended, the first time."""
     errors: Mapping[str, str] = {}
     """Tokens whose `get` ended with an error."""
     manifests: Mapping[str, tuple[Entry, ...]] = {}
@@ -300,6 +302,9 @@ class Known(Protocol):
 
     def offers(self, *operations: str) -> bool:
         """Whether the compactor has all of these operations."""
+
+    def removed(self, stretch: Stretch) -> tuple[str, ...]:
+        """Turns that were in the window (or came in meanwhile) and are no longer there word for word, in order."""
 
     def belongs(self, turn: str, session: str) -> bool:
         """Whether a turn is of a session's lineage."""
