@@ -5,19 +5,16 @@ apart by what it does to the judgement: a line that is no event of this format i
 missing or torn the rest of its history is `Cut`, because what is missing may be what excuses the compactor.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import IO, Any, Final
+from typing import IO, Final
 
 import msgspec
 
-from anchorhold.compactor import Reply
 from anchorhold.history import FORMAT, Event, EventType, Header
-from anchorhold.wire.messages import METHODS, ExpireParams
-from anchorhold_spec.vocabulary import Fact, Turn
+from anchorhold.verify.forms import OPERATIONS, misformed
+from anchorhold.verify.tails import Tail, Tails
 
-OPERATIONS: Final = frozenset(METHODS) | {"summarise", "note", "scan", "describe"}
-"""Operations that a history of this format can speak of."""
 LONGEST_LINE: Final = 64 * 1024 * 1024
 """Bytes. A longer line is read past, without being held in memory, and counts as torn."""
 
@@ -61,14 +58,14 @@ Line = Began | Happened | Skipped | Cut
 
 def lines(file: IO[bytes], *, longest: int = LONGEST_LINE) -> Iterator[Line]:
     """What stands in each line. Holds one line at a time; never raises for what a line says."""
-    reader = _Reader()
+    reader = Reader()
     number = 0
-    for number, raw in enumerate(_bounded(file, longest), start=1):
+    for number, raw in enumerate(bounded(file, longest), start=1):
         yield from reader.take(number, raw, longest)
     yield from reader.finish(number)
 
 
-def _bounded(file: IO[bytes], longest: int) -> Iterator[bytes]:
+def bounded(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[bytes]:
     """Lines; of one that is too long only the beginning, without an end."""
     while line := file.readline(longest):
         yield line
@@ -78,51 +75,11 @@ def _bounded(file: IO[bytes], longest: int) -> Iterator[bytes]:
                 return
 
 
-class _Appended(msgspec.Struct):
-    turn: Turn
-    facts: tuple[Fact, ...] = ()
-
-
-class _Asked(msgspec.Struct):
-    messages: tuple[str, ...]
-
-
-class _Scanned(msgspec.Struct):
-    remains: tuple[dict[str, str], ...]
-
-
-INVOKED: Final[Mapping[str, Any]] = {"append": _Appended, "summarise": _Asked, "expire": ExpireParams}
-"""Forms of arguments that are read; the others are names and texts, and are taken as they come."""
-ENDED: Final[Mapping[str, Any]] = {
-    **{name: method.value for name, method in METHODS.items() if method.value is not None},
-    "summarise": Reply,
-    "scan": _Scanned,
-}
-"""Forms of results. `open` may leave out whatever has a default."""
-
-
-def _misformed(event: Event) -> str | None:
-    """What is wrong with the value of an event, where something is that a checker would stumble over."""
-    if event.type is EventType.INVOKE:
-        expected = INVOKED.get(event.op)
-        if event.value is not None and not isinstance(event.value, dict):
-            return f"arguments are an object, and this is {type(event.value).__name__}"
-    else:
-        expected = ENDED.get(event.op) if event.type is EventType.OK else None
-    if expected is None:
-        return None
-    try:
-        msgspec.convert(event.value, expected)
-    except msgspec.ValidationError as error:
-        return str(error)
-    return None
-
-
 _EVENT = msgspec.json.Decoder(Event)
 _HEADER = msgspec.json.Decoder(Header)
 
 
-class _Reader:
+class Reader:
     """Where in which history the reading is."""
 
     def __init__(self) -> None:
@@ -131,8 +88,31 @@ class _Reader:
         self._reading = False
         self._told = False
         self._open: dict[tuple[str, str], int] = {}
+        self._tails = Tails()
 
-    def take(self, number: int, raw: bytes, longest: int) -> Iterator[Line]:
+    @property
+    def next(self) -> int:
+        """The index that the next event has to have."""
+        return self._next
+
+    def quick(self, number: int, raw: bytes) -> tuple[int, Tail] | None:
+        """Step and rest of a line that is the next event as this suite writes events.
+
+        None where it is not, or no history is being read: `take` then says what it is.
+        """
+        found = self._tails.read(raw, self._next) if self._reading else None
+        if found is None:
+            return None
+        tail = found[1]
+        if tail.kind is EventType.INVOKE:
+            self._open[tail.key] = number
+        else:
+            self._open.pop(tail.key, None)
+        self._next += 1
+        return found
+
+    def take(self, number: int, raw: bytes, longest: int = LONGEST_LINE) -> Iterator[Line]:
+        """What stands in a line."""
         if not raw.strip():
             yield Skipped(line=number, why="the line is empty")
             return
@@ -167,7 +147,7 @@ class _Reader:
         if event.op not in OPERATIONS:
             yield Skipped(line=number, why=f"no operation is called {event.op!r}")
             return
-        wrong = _misformed(event)
+        wrong = misformed(event)
         if wrong is not None:
             self._reading = False
             yield Cut(line=number, why=f"{event.op} has not the form that PROTOCOL.md gives it: {wrong}")

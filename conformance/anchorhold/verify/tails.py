@@ -1,0 +1,139 @@
+"""Lines that say what earlier lines said, known again without decoding them.
+
+Most of a long history is looks at what has not changed: lines that differ in `index` and `step` alone, which stand
+first. What follows them, byte for byte, is looked up before it is decoded. What has to be decoded is decoded once,
+straight into the vocabulary's types.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from anchorhold.checkers.observe import READ_AS
+from anchorhold.checkers.reading import OUTCOMES
+from anchorhold.history import Event, EventType
+from anchorhold.verify.forms import OPERATIONS, misformed
+from anchorhold_spec.vocabulary import Answer, Fact, Outcome, Turn
+
+KEPT: Final = 8192
+"""Lines that are known again at least, where they are short."""
+KEPT_BYTES: Final = 16 * 1024 * 1024
+"""Bytes of lines that are kept at most, twice."""
+PROBE: Final = b'{"index":-7,"step":-7'
+"""Stands in for the numbers, so that a line is told that names them twice."""
+_KIND: Final = b',"type":"'
+_VALUE: Final = b',"value":'
+
+
+class Tail:
+    """What an event says besides its numbers."""
+
+    __slots__ = ("error", "key", "kind", "op", "process", "value")
+
+    def __init__(self, kind: EventType, process: str, op: str, value: Any, error: str | None) -> None:
+        self.kind, self.process, self.op, self.value, self.error = kind, process, op, value, error
+        self.key = (process, op)
+
+
+class _Appended(msgspec.Struct):
+    turn: Turn
+    facts: tuple[Fact, ...] | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Line(msgspec.Struct, kw_only=True):
+    index: int
+    step: int
+    type: EventType
+    op: str
+    process: str = "main"
+    error: str | None = None
+
+
+def _decoder(value: Any) -> msgspec.json.Decoder[Any]:
+    line = msgspec.defstruct("_Typed", [("value", value)], bases=(_Line,), kw_only=True)
+    return msgspec.json.Decoder(line)
+
+
+def _decoders() -> Mapping[bytes, tuple[msgspec.json.Decoder[Any], EventType | None, str | None]]:
+    """By the part of a line between its numbers and its value; with the type and operation that it names."""
+    typed = {op: value for op, value in READ_AS.items() if value is not object}
+    typed |= dict.fromkeys(OUTCOMES, Outcome) | {"search": Answer, "reconstitute": Answer}
+    heads = {
+        _KIND + b'ok","op":"' + op.encode() + b'"': (_decoder(value), EventType.OK, op) for op, value in typed.items()
+    }
+    return {**heads, _KIND + b'invoke","op":"append"': (_decoder(_Appended), EventType.INVOKE, "append")}
+
+
+_EVENT: Final = msgspec.json.Decoder(Event)
+_TYPED: Final = _decoders()
+_UNTYPED: Final = (_EVENT, None, None)
+
+
+class Tails:
+    """The lines that were read last, by what follows their numbers."""
+
+    def __init__(self) -> None:
+        self._young: dict[bytes, Tail] = {}
+        self._old: dict[bytes, Tail] = {}
+        self._bytes = 0
+        self._step = (b"0", 0)
+
+    def read(self, raw: bytes, index: int) -> tuple[int, Tail] | None:
+        """Step and rest of a whole line that is the event of this index, written as this suite writes it.
+
+        None where it is not: it then has to be looked at more closely.
+        """
+        begin = b'{"index":%d,"step":' % index
+        if not raw.startswith(begin) or raw[-1] != 10:
+            return None
+        end = raw.find(_KIND, len(begin))
+        if end < 0:
+            return None
+        digits = raw[len(begin) : end]
+        if digits != self._step[0]:
+            # As JSON has it: no sign, no white space, no zero before other digits.
+            if not digits.isdigit() or (digits[0] == 48 and len(digits) > 1):
+                return None
+            self._step = (digits, int(digits))
+        rest = raw[end:]
+        tail = self._young.get(rest)
+        if tail is None:
+            tail = self._old.get(rest)
+            if tail is None:
+                tail = _decoded(rest)
+                if tail is None:
+                    return None
+            self._keep(rest, tail)
+        return self._step[1], tail
+
+    def _keep(self, rest: bytes, tail: Tail) -> None:
+        size = len(rest)
+        if size > KEPT_BYTES // 4:
+            return
+        self._bytes += size
+        if len(self._young) >= KEPT or self._bytes > KEPT_BYTES:
+            self._old, self._young, self._bytes = self._young, {}, size
+        self._young[rest] = tail
+
+
+def _decoded(rest: bytes) -> Tail | None:
+    """None where it cannot be, and where it names the numbers a second time."""
+    at = rest.find(_VALUE)
+    decoder, kind, op = _TYPED.get(rest[:at], _UNTYPED) if at > 0 else _UNTYPED
+    try:
+        line = decoder.decode(PROBE + rest)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    if line.index != -7 or line.step != -7 or line.op not in OPERATIONS:
+        return None
+    value = line.value
+    if op is not None and (line.op != op or line.type is not kind):
+        return None
+    if op is None:
+        if misformed(line) is not None:
+            return None
+    elif op == "append":
+        # As a mapping, in which what is left out is left out.
+        value = {"turn": value.turn} if value.facts is msgspec.UNSET else {"turn": value.turn, "facts": value.facts}
+    return Tail(line.type, line.process, line.op, value, line.error)
