@@ -43,6 +43,10 @@ from anchorhold.history import EventType, Header
 from anchorhold.verdict import Judgement
 from anchorhold_spec.vocabulary import CarrierKind, Item
 
+INVOKE: Final = EventType.INVOKE
+OK: Final = EventType.OK
+BUILTINS: Final = frozenset({list, dict})
+"""Types that a value has before it has one of the vocabulary's."""
 QUIET: Final = READS | SIDELINES
 REPLIES: Final = 1000
 """Replies by which an item is known as a summary where the compactor calls it something else: the latest."""
@@ -90,6 +94,8 @@ class Course(Knowing):
         self._replies: list[tuple[int, str]] = []
         self._open: dict[str, list[_Open]] = {}
         self._workers: dict[str, tuple[_Open, list[Operation]]] = {}
+        self._asked: tuple[str, Any, int] | None = None
+        """A read of the main process that has not ended: operation, arguments, event."""
         self._look = Look()
         self._over = False
         """Whether something was begun while a read was under way: the look is over when the read has ended."""
@@ -97,7 +103,8 @@ class Course(Knowing):
         self._raw = frozenset[str]()
         self._last = 0
         self.watching = Watching(rules, self, self._first)
-        self._told = self.watching.wants
+        self._plain = frozenset(READ_AS) - self.watching.wants
+        """Reads of which nobody is told but by the look that they are part of."""
 
     # What is known
 
@@ -129,10 +136,23 @@ class Course(Knowing):
     ) -> None:
         """One event. `value` may be of the vocabulary's types already; `at`: its index and its step."""
         index = self._last = at[0]
+        if process == MAIN:
+            asked = self._asked
+            if kind is not INVOKE:
+                if asked is not None and asked[0] == op:
+                    self._asked = None
+                    self._read(asked, kind, value, error, index)
+                    return
+            elif op in self._plain and not self._open.get(MAIN) and asked is None:
+                self._asked = (op, value, index)
+                return
+            if asked is not None:
+                self._open.setdefault(MAIN, []).insert(0, _Open(asked[0], asked[2], at[1], asked[1], ""))
+                self._asked = None
         stack = self._open.get(process)
         if stack is None:
             stack = self._open[process] = []
-        if kind is EventType.INVOKE:
+        if kind is INVOKE:
             if not stack and (op not in QUIET or op == "begin"):
                 self._change()
             stack.append(_Open(op, index, at[1], value, self._lanes.of(index)))
@@ -152,6 +172,8 @@ class Course(Knowing):
 
         `torn`: its end is missing. A look that may not be over shows less than there was, and is left out.
         """
+        if self._asked is not None:
+            self._read(self._asked, EventType.INFO, None, None, self._last)
         for process, stack in self._open.items():
             while stack:
                 self._close(process, stack, EventType.INFO, None, None, self._last)
@@ -165,9 +187,9 @@ class Course(Knowing):
     ) -> None:
         opened = stack.pop()
         op = opened.op
-        if not stack and op in READ_AS and op not in self._told:
+        if not stack and op in self._plain:
             if process == MAIN:
-                self._read(opened, kind, value, error, index)
+                self._read((op, opened.arguments, opened.index), kind, value, error, index)
             return
         done = Operation(
             op=op,
@@ -184,7 +206,7 @@ class Course(Knowing):
         if stack:
             stack[-1].calls.append(done)
         elif op in READS:
-            if op in self._told:
+            if op in self.watching.wants:
                 self.watching.operation(done, opened.session)
             if process == MAIN:
                 self._look.take(done)
@@ -194,14 +216,15 @@ class Course(Knowing):
         else:
             self._done(done, opened.session)
 
-    def _read(self, opened: _Open, kind: EventType, value: Any, error: str | None, index: int) -> None:
-        op, ok = opened.op, kind is EventType.OK
+    def _read(self, asked: tuple[str, Any, int], kind: EventType, value: Any, error: str | None, index: int) -> None:
+        op, arguments, start = asked
         about = ""
-        if op in ABOUT and isinstance(opened.arguments, Mapping):
-            about = str(opened.arguments.get(ABOUT[op], ""))
-        self._look.read(
-            op, about, convert(value, READ_AS[op]) if ok else None, error, ok=ok, at=(opened.index, index)
-        )
+        if op in ABOUT and isinstance(arguments, Mapping):
+            about = str(arguments.get(ABOUT[op], ""))
+        ok = kind is OK
+        if ok and type(value) in BUILTINS:
+            value = convert(value, READ_AS[op])
+        self._look.read(op, about, value, error, ok=ok, at=(start, index))
         if self._over:
             self._read_over()
 
@@ -271,7 +294,7 @@ class Course(Knowing):
     def _change(self) -> None:
         """Something is begun that may change what there is to see."""
         main = self._open.get(MAIN)
-        if main and main[0].op in READS:
+        if self._asked is not None or (main and main[0].op in READS):
             self._over = True
         else:
             self._flush()

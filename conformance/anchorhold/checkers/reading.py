@@ -5,10 +5,9 @@ same session are joined by the `Stretch` of operations between them. `anchorhold
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, overload
 
 import msgspec
 
@@ -69,6 +68,29 @@ MAIN = "main"
 CONTENT = frozenset({AnswerKind.FOUND, AnswerKind.PARTIAL})
 
 T = TypeVar("T")
+S = TypeVar("S")
+
+
+class once(Generic[S, T]):  # noqa: N801 - stands where `property` stands
+    """A property that is worked out when it is asked for first. Unlike `functools.cached_property` it takes no lock:
+    nothing here is shared by threads before it is complete."""
+
+    def __init__(self, work_out: Callable[[S], T]) -> None:
+        self._work_out = work_out
+        self.__doc__ = work_out.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> "once[S, T]": ...
+    @overload
+    def __get__(self, instance: S, owner: type) -> T: ...
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        found = instance.__dict__[self._name] = self._work_out(instance)
+        return found
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -106,7 +128,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The outcome that it answered with, where it did."""
         return self._outcome
 
-    @cached_property
+    @once
     def _outcome(self) -> Outcome | None:
         return convert(self.value, Outcome) if self.ok and self.value is not None else None
 
@@ -187,7 +209,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The live window, empty where it was not read."""
         return self.live or ()
 
-    @cached_property
+    @once
     def summaries(self) -> tuple[Item, ...]:
         """The live summaries."""
         return tuple(item for item in self.items if item.kind is CarrierKind.SUMMARY)
@@ -209,12 +231,12 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         names: dict[str, None] = {o.op: None for o in self.operations}
         return " + ".join(names) or "nothing"
 
-    @cached_property
+    @once
     def calls(self) -> tuple[Operation, ...]:
         """Every call of the summariser."""
         return tuple(c for o in self.operations for c in o.calls if c.op == "summarise")
 
-    @cached_property
+    @once
     def new_summaries(self) -> tuple[Item, ...]:
         """Summaries that were not there before, in this form."""
         if self.before.live is self.after.live:
@@ -222,7 +244,7 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         known = {(item.id, content(item)) for item in self.before.summaries}
         return tuple(item for item in self.after.summaries if (item.id, content(item)) not in known)
 
-    @cached_property
+    @once
     def gone_summaries(self) -> tuple[Item, ...]:
         """Summaries that are no longer there, and whose text stands in no other item either."""
         if self.before.live is self.after.live or not self.before.summaries:
@@ -409,22 +431,22 @@ class Reading(Knowing):
     _present: dict[int, tuple[Said, ...]] = field(default_factory=dict, repr=False)
     """By the look."""
 
-    @cached_property
+    @once
     def order(self) -> Mapping[str, int]:
         """The number of each turn, in the order in which they came."""
         return {turn: number for number, turn in enumerate(self.said)}
 
-    @cached_property
+    @once
     def _finder(self) -> Finder:
         return Finder((turn, said.forms) for turn, said in self.said.items())
 
-    @cached_property
+    @once
     def _came(self) -> tuple[list[int], list[Said]]:
         """The turns by the event at which they were acknowledged."""
         came = sorted(self.said.values(), key=lambda said: said.at)
         return [said.at for said in came], came
 
-    @cached_property
+    @once
     def homes(self) -> Mapping[str, str]:
         """The session in which each token was first seen: another one has no business with it (ISO-1)."""
         found: dict[str, str] = {}
@@ -475,7 +497,7 @@ class Reading(Knowing):
                 return True
         return False
 
-    @cached_property
+    @once
     def lanes(self) -> tuple[tuple[Stretch, ...], ...]:
         """The stretches of each session, in order."""
         sessions: dict[str, list[Stretch]] = {}

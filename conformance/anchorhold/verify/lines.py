@@ -13,7 +13,7 @@ import msgspec
 
 from anchorhold.history import FORMAT, Event, EventType, Header
 from anchorhold.verify.forms import OPERATIONS, misformed
-from anchorhold.verify.tails import Tail, Tails
+from anchorhold.verify.tails import KIND, Tail, Tails
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
 """Bytes. A longer line is read past, without being held in memory, and counts as torn."""
@@ -79,6 +79,10 @@ _EVENT = msgspec.json.Decoder(Event)
 _HEADER = msgspec.json.Decoder(Header)
 
 
+NEWLINE: Final = ord("\n")
+ZERO: Final = ord("0")
+
+
 class Reader:
     """Where in which history the reading is."""
 
@@ -89,6 +93,7 @@ class Reader:
         self._told = False
         self._open: dict[tuple[str, str], int] = {}
         self._tails = Tails()
+        self._step = (b"0", 0)
 
     @property
     def next(self) -> int:
@@ -100,16 +105,28 @@ class Reader:
 
         None where it is not, or no history is being read: `take` then says what it is.
         """
-        found = self._tails.read(raw, self._next) if self._reading else None
-        if found is None:
+        begin = b'{"index":%d,"step":' % self._next
+        if not self._reading or not raw.startswith(begin) or raw[-1] != NEWLINE:
             return None
-        tail = found[1]
+        end = raw.find(KIND, len(begin))
+        if end < 0:
+            return None
+        digits = raw[len(begin) : end]
+        if digits != self._step[0]:
+            # As JSON has it: no sign, no white space, no zero before other digits.
+            if not digits.isdigit() or (digits[0] == ZERO and len(digits) > 1):
+                return None
+            self._step = (digits, int(digits))
+        rest = raw[end:]
+        tail = self._tails.young.get(rest) or self._tails.read(rest)
+        if tail is None:
+            return None
         if tail.kind is EventType.INVOKE:
             self._open[tail.key] = number
         else:
             self._open.pop(tail.key, None)
         self._next += 1
-        return found
+        return self._step[1], tail
 
     def take(self, number: int, raw: bytes, longest: int = LONGEST_LINE) -> Iterator[Line]:
         """What stands in a line."""

@@ -22,7 +22,7 @@ KEPT_BYTES: Final = 16 * 1024 * 1024
 """Bytes of lines that are kept at most, twice."""
 PROBE: Final = b'{"index":-7,"step":-7'
 """Stands in for the numbers, so that a line is told that names them twice."""
-_KIND: Final = b',"type":"'
+KIND: Final = b',"type":"'
 _VALUE: Final = b',"value":'
 
 
@@ -60,9 +60,9 @@ def _decoders() -> Mapping[bytes, tuple[msgspec.json.Decoder[Any], EventType | N
     typed = {op: value for op, value in READ_AS.items() if value is not object}
     typed |= dict.fromkeys(OUTCOMES, Outcome) | {"search": Answer, "reconstitute": Answer}
     heads = {
-        _KIND + b'ok","op":"' + op.encode() + b'"': (_decoder(value), EventType.OK, op) for op, value in typed.items()
+        KIND + b'ok","op":"' + op.encode() + b'"': (_decoder(value), EventType.OK, op) for op, value in typed.items()
     }
-    return {**heads, _KIND + b'invoke","op":"append"': (_decoder(_Appended), EventType.INVOKE, "append")}
+    return {**heads, KIND + b'invoke","op":"append"': (_decoder(_Appended), EventType.INVOKE, "append")}
 
 
 _EVENT: Final = msgspec.json.Decoder(Event)
@@ -74,47 +74,28 @@ class Tails:
     """The lines that were read last, by what follows their numbers."""
 
     def __init__(self) -> None:
-        self._young: dict[bytes, Tail] = {}
+        self.young: dict[bytes, Tail] = {}
         self._old: dict[bytes, Tail] = {}
         self._bytes = 0
-        self._step = (b"0", 0)
 
-    def read(self, raw: bytes, index: int) -> tuple[int, Tail] | None:
-        """Step and rest of a whole line that is the event of this index, written as this suite writes it.
-
-        None where it is not: it then has to be looked at more closely.
-        """
-        begin = b'{"index":%d,"step":' % index
-        if not raw.startswith(begin) or raw[-1] != 10:
-            return None
-        end = raw.find(_KIND, len(begin))
-        if end < 0:
-            return None
-        digits = raw[len(begin) : end]
-        if digits != self._step[0]:
-            # As JSON has it: no sign, no white space, no zero before other digits.
-            if not digits.isdigit() or (digits[0] == 48 and len(digits) > 1):
-                return None
-            self._step = (digits, int(digits))
-        rest = raw[end:]
-        tail = self._young.get(rest)
-        if tail is None:
-            tail = self._old.get(rest)
-            if tail is None:
-                tail = _decoded(rest)
-                if tail is None:
-                    return None
+    def read(self, rest: bytes) -> Tail | None:
+        """What follows the numbers of a whole line; none where it is no event as this suite writes one."""
+        tail = self.young.get(rest)
+        if tail is not None:
+            return tail
+        tail = self._old.get(rest) or _decoded(rest)
+        if tail is not None:
             self._keep(rest, tail)
-        return self._step[1], tail
+        return tail
 
     def _keep(self, rest: bytes, tail: Tail) -> None:
         size = len(rest)
         if size > KEPT_BYTES // 4:
             return
         self._bytes += size
-        if len(self._young) >= KEPT or self._bytes > KEPT_BYTES:
-            self._old, self._young, self._bytes = self._young, {}, size
-        self._young[rest] = tail
+        if len(self.young) >= KEPT or self._bytes > KEPT_BYTES:
+            self._old, self.young, self._bytes = self.young, {}, size
+        self.young[rest] = tail
 
 
 def _decoded(rest: bytes) -> Tail | None:
