@@ -5,7 +5,7 @@ so far, and holds what is alive: the turns, what is listed in some window, and t
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -66,14 +66,43 @@ class _Open:
         self.calls: list[Operation] = []
 
 
+class Heard:
+    """What an event says besides its numbers. One that says what another said may be the same object."""
+
+    __slots__ = ("error", "key", "kind", "op", "process", "value")
+
+    def __init__(self, kind: EventType, process: str, op: str, value: Any, error: str | None) -> None:
+        """`value` may be of the vocabulary's types already, where it is what a read of `READ_AS` answered."""
+        self.kind, self.process, self.op, self.value, self.error = kind, process, op, value, error
+        self.key = (process, op)
+
+
+Read: TypeAlias = tuple[Any, Heard | None, int, int]
+"""What was asked and what was answered, or one whole operation; and the events of both."""
+
+
 class _Window:
-    """How a window was shown last, and what was made of it."""
+    """How a session was looked at last, and what was made of it."""
 
-    __slots__ = ("known", "live", "raw", "seen", "shown")
+    __slots__ = ("reads", "seen", "shown", "state")
 
-    def __init__(self, shown: object, live: tuple[Item, ...], raw: frozenset[str], known: int) -> None:
-        self.shown, self.live, self.raw, self.known = shown, live, raw, known
-        self.seen: Observation | None = None
+    def __init__(self, seen: Observation, shown: object, reads: list[tuple[Any, Any]], state: object) -> None:
+        self.seen, self.shown, self.reads, self.state = seen, shown, reads, state
+
+
+def about(asked: Heard) -> str:
+    """What a read is about: a token, or a carrier."""
+    if asked.op in ABOUT and isinstance(asked.value, dict):
+        return str(asked.value.get(ABOUT[asked.op], ""))
+    return ""
+
+
+def vocabulary(answered: Heard) -> Any:
+    """What a read of `READ_AS` answered, in the vocabulary's types."""
+    value = answered.value
+    if answered.kind is OK and type(value) in BUILTINS:
+        value = answered.value = convert(value, READ_AS[answered.op])
+    return value
 
 
 class Course(Knowing):
@@ -94,9 +123,13 @@ class Course(Knowing):
         self._replies: list[tuple[int, str]] = []
         self._open: dict[str, list[_Open]] = {}
         self._workers: dict[str, tuple[_Open, list[Operation]]] = {}
-        self._asked: tuple[str, Any, int] | None = None
-        """A read of the main process that has not ended: operation, arguments, event."""
-        self._look = Look()
+        self._main = self._open[MAIN] = []
+        self._asked: Heard | None = None
+        """A read of the main process that has not ended."""
+        self._asked_at = 0
+        self._reads: list[Read] = []
+        """What was read since something was done last."""
+        self._written = 0
         self._over = False
         """Whether something was begun while a read was under way: the look is over when the read has ended."""
         self._windows: dict[str, _Window] = {}
@@ -105,6 +138,11 @@ class Course(Knowing):
         self.watching = Watching(rules, self, self._first)
         self._plain = frozenset(READ_AS) - self.watching.wants
         """Reads of which nobody is told but by the look that they are part of."""
+
+    @property
+    def summarised(self) -> bool:
+        """Whether a model was asked for anything."""
+        return bool(self._written)
 
     # What is known
 
@@ -131,31 +169,33 @@ class Course(Knowing):
 
     # What happens
 
-    def take(
-        self, kind: EventType, process: str, op: str, value: Any, error: str | None, at: tuple[int, int]
-    ) -> None:
-        """One event. `value` may be of the vocabulary's types already; `at`: its index and its step."""
-        index = self._last = at[0]
+    def take(self, event: Heard, index: int, step: int) -> None:
+        """One event, with its index and the step that it belongs to."""
+        self._last = index
+        process, op = event.process, event.op
         if process == MAIN:
             asked = self._asked
-            if kind is not INVOKE:
-                if asked is not None and asked[0] == op:
+            if event.kind is not INVOKE:
+                if asked is not None and asked.op == op:
                     self._asked = None
-                    self._read(asked, kind, value, error, index)
+                    self._reads.append((asked, event, self._asked_at, index))
+                    if self._over:
+                        self._over = False
+                        self._flush()
                     return
-            elif op in self._plain and not self._open.get(MAIN) and asked is None:
-                self._asked = (op, value, index)
+            elif asked is None and op in self._plain and not self._main:
+                self._asked, self._asked_at = event, index
                 return
             if asked is not None:
-                self._open.setdefault(MAIN, []).insert(0, _Open(asked[0], asked[2], at[1], asked[1], ""))
+                self._main.insert(0, _Open(asked.op, self._asked_at, step, asked.value, ""))
                 self._asked = None
         stack = self._open.get(process)
         if stack is None:
             stack = self._open[process] = []
-        if kind is INVOKE:
+        if event.kind is INVOKE:
             if not stack and (op not in QUIET or op == "begin"):
                 self._change()
-            stack.append(_Open(op, index, at[1], value, self._lanes.of(index)))
+            stack.append(_Open(op, index, step, event.value, self._lanes.of(index)))
             return
         # An end without its invoke is a remark of the runner's, not an operation.
         if not stack:
@@ -164,8 +204,8 @@ class Course(Knowing):
             if all(open_.op != op for open_ in stack):
                 return
             while stack[-1].op != op:
-                self._close(process, stack, EventType.INFO, None, error, index)
-        self._close(process, stack, kind, value, error, index)
+                self._close(stack, Heard(EventType.INFO, process, op, None, event.error), index)
+        self._close(stack, event, index)
 
     def finish(self, *, torn: bool = False) -> tuple[Judgement, ...]:
         """The history is over; what each rule comes to.
@@ -173,33 +213,34 @@ class Course(Knowing):
         `torn`: its end is missing. A look that may not be over shows less than there was, and is left out.
         """
         if self._asked is not None:
-            self._read(self._asked, EventType.INFO, None, None, self._last)
+            unanswered = Heard(EventType.INFO, MAIN, self._asked.op, None, None)
+            self._reads.append((self._asked, unanswered, self._asked_at, self._last))
         for process, stack in self._open.items():
             while stack:
-                self._close(process, stack, EventType.INFO, None, None, self._last)
+                self._close(stack, Heard(EventType.INFO, process, "", None, None), self._last)
         if torn:
-            self._look = Look()
+            self._reads = []
         self._flush()
         return self.watching.finish()
 
-    def _close(
-        self, process: str, stack: list[_Open], kind: EventType, value: Any, error: str | None, index: int
-    ) -> None:
-        opened = stack.pop()
+    def _close(self, stack: list[_Open], event: Heard, index: int) -> None:
+        opened, ended, process = stack.pop(), event.kind, event.process
         op = opened.op
         if not stack and op in self._plain:
             if process == MAIN:
-                self._read((op, opened.arguments, opened.index), kind, value, error, index)
+                asked = Heard(INVOKE, MAIN, op, opened.arguments, None)
+                self._reads.append((asked, event, opened.index, index))
+                self._read_over()
             return
         done = Operation(
             op=op,
             step=opened.step,
             start=opened.index,
             end=index,
-            ended=kind,
-            arguments=opened.arguments if isinstance(opened.arguments, Mapping) else {},
-            value=value if kind is EventType.OK else None,
-            error=error,
+            ended=ended,
+            arguments=opened.arguments if isinstance(opened.arguments, dict) else {},
+            value=event.value if ended is OK else None,
+            error=event.error,
             calls=tuple(opened.calls),
             process=process,
         )
@@ -209,24 +250,12 @@ class Course(Knowing):
             if op in self.watching.wants:
                 self.watching.operation(done, opened.session)
             if process == MAIN:
-                self._look.take(done)
+                self._reads.append((done, None, done.start, done.end))
                 self._read_over()
         elif op in SIDELINES:
             self._of_worker(opened, done)
         else:
             self._done(done, opened.session)
-
-    def _read(self, asked: tuple[str, Any, int], kind: EventType, value: Any, error: str | None, index: int) -> None:
-        op, arguments, start = asked
-        about = ""
-        if op in ABOUT and isinstance(arguments, Mapping):
-            about = str(arguments.get(ABOUT[op], ""))
-        ok = kind is OK
-        if ok and type(value) in BUILTINS:
-            value = convert(value, READ_AS[op])
-        self._look.read(op, about, value, error, ok=ok, at=(start, index))
-        if self._over:
-            self._read_over()
 
     def _read_over(self) -> None:
         if self._over:
@@ -270,8 +299,7 @@ class Course(Knowing):
             new = say(self.header, operation, session, self.said, self.aliases)
             if new is not None and new not in self.order:
                 self.order[new] = len(self.order)
-                forms = self.said[new].forms
-                self._finder.add(new, forms)
+                self._finder.add(self.said[new])
                 if self._contained:
                     self._contained.clear()
         elif op in ("switch", "fork"):
@@ -282,6 +310,7 @@ class Course(Knowing):
                 self._withdrawals.append(withdrawal)
         self._reach.follow(operation, self.said, self._raw)
         if operation.calls:
+            self._written = operation.end
             self._replies += [reply for reply in written_in(operation) if len(reply[1]) >= LEAST]
             del self._replies[:-REPLIES]
         self.watching.operation(operation, session)
@@ -293,37 +322,58 @@ class Course(Knowing):
 
     def _change(self) -> None:
         """Something is begun that may change what there is to see."""
-        main = self._open.get(MAIN)
-        if self._asked is not None or (main and main[0].op in READS):
+        if self._asked is not None or (self._main and self._main[0].op in READS):
             self._over = True
         else:
             self._flush()
 
     def _flush(self) -> None:
-        look = self._look
-        if look.start is None:
+        """The look is over."""
+        reads = self._reads
+        if not reads:
             return
-        self._look = Look()
-        session = self._lanes.of(look.start)
+        self._reads = []
+        start, end = reads[0][2], reads[-1][3]
+        session = self._lanes.of(start)
         window = self._windows.get(session)
+        # What could make the same answers mean something else.
+        state = (len(self.said), len(self._withdrawals), self._written, self._reach.changes)
+        same = [(asked, answered) for asked, answered, _, _ in reads]
+        if window is not None and window.state == state and window.reads == same:
+            seen = window.seen = msgspec.structs.replace(window.seen, start=start, end=end)
+            if seen.live is not None:
+                self._raw = seen.raw
+            self.watching.look(seen)
+            return
+        look = Look()
+        for asked, answered, began, ended in reads:
+            if answered is None:
+                look.take(asked)
+            else:
+                look.read(
+                    asked.op,
+                    about(asked),
+                    vocabulary(answered),
+                    answered.error,
+                    ok=answered.kind is OK,
+                    at=(began, ended),
+                )
+        seen = self._seen(look, session, window)
+        self._windows[session] = _Window(seen, look.live, same, state)
+        self.watching.look(seen)
+
+    def _seen(self, look: Look, session: str, window: "_Window | None") -> Observation:
+        assert look.start is not None
         shown, last = look.live, None if window is None else window.seen
         if shown is None:
             live, raw = None, frozenset[str]()
-        elif window is not None and window.shown is shown and window.known == len(self.said):
-            live, raw = window.live, window.raw
         else:
             live = self._kinds(shown, look.end)
-            raw = raw_turns(live, self.said, self.aliases)
-            window = self._windows[session] = _Window(shown, live, raw, len(self.said))
-        if shown is not None:
-            self._raw = raw
-        if last is not None and look.answers == last.answers:
+            raw = self._raw = raw_turns(live, self.said, self.aliases)
+        if last is not None and look.answers == last.answers and look.errors == last.errors:
             # Nothing that was followed leads elsewhere than before: whoever has gone through it need not again.
-            look.answers = last.answers  # type: ignore[assignment]
-        seen = look.seen(session, live=live, raw=raw, away=self._taken_away(session, look.start), reach=self._reach)
-        if window is not None:
-            window.seen = seen
-        self.watching.look(seen)
+            look.answers, look.errors = last.answers, last.errors  # type: ignore[assignment]
+        return look.seen(session, live=live, raw=raw, away=self._taken_away(session, look.start), reach=self._reach)
 
     def _kinds(self, shown: tuple[Item, ...], end: int) -> tuple[Item, ...]:
         """The items, each as what it is."""

@@ -10,7 +10,7 @@ from anchorhold.checkers.reading import CONTENT, Known, Observation, Operation, 
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.watch import Watch
-from anchorhold.checkers.words import content, holds, plain, shorten
+from anchorhold.checkers.words import content, plain, shorten
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Pointer
 
@@ -39,6 +39,11 @@ class RecycledKeys(Watch):
         super().__init__(known, keys, tally)
         self._left: int | None = None
         self._stored_after_leaving = False
+        self._right: object = None
+        """The answers of the last look, where all of them were right."""
+        self._recycled = 0
+        """How many of them were of recycled keys."""
+        self._quiet: tuple[int, int | None] = (0, None)
 
     def operation(self, operation: Operation) -> None:
         if operation.committed and (self._left is None or operation.start > self._left):
@@ -48,7 +53,16 @@ class RecycledKeys(Watch):
         if self.keys.new and self._left is not None:
             self._stored_after_leaving = True
         lost = look.exempt - look.withdrawn if look.exempt else look.exempt
-        get = self.keys.get
+        if self._right is look.answers and not lost and self._quiet == (len(self.keys), self._left):
+            self.tally.trigger(self._recycled)
+            return
+        before = self.tally.triggered
+        self._right = self._go_through(look, lost)
+        self._recycled, self._quiet = self.tally.triggered - before, (len(self.keys), self._left)
+
+    def _go_through(self, look: Observation, lost: frozenset[str]) -> object:
+        """Answers with the look's answers, where none of them has to be looked at again while it stays as it is."""
+        get, right = self.keys.get, not lost
         for name, answer in look.answers.items():
             key = get(name)
             if key is None or (lost and lost & key.bound):
@@ -68,9 +82,11 @@ class RecycledKeys(Watch):
             if there and answer is not key.right:
                 wrong = self._instead(key, answer)
                 if wrong:
+                    right = False
                     self._fail(look, name, key, wrong)
                 else:
                     key.right = answer
+        return look.answers if right else None
 
     def _bind(self, key: Key, answer: Answer) -> None:
         """Bind a token by what it declares, otherwise by what it first resolves to."""
@@ -85,8 +101,7 @@ class RecycledKeys(Watch):
         if key.packed is not None:
             there = self.known.contained(text)
             return frozenset() if not there or among(self.known, there, key.packed) else there
-        flat = plain(text)
-        if all(holds(flat, said[turn].forms) for turn in key.bound):
+        if all(said[turn].stands_in(text) for turn in key.bound):
             return frozenset()
         there = self.known.contained(text)
         others, missing = there - key.bound, key.bound - there
@@ -169,7 +184,7 @@ def _local(
     return frozenset(found)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Stranger:
     """A token that was followed before it was ever given out, if it ever was."""
 
@@ -177,6 +192,8 @@ class _Stranger:
     answer: Answer | None
     event: int
     """At which following it ended."""
+    times: int = 1
+    """How often it was answered so."""
 
 
 class Epochs(Watch):
@@ -185,6 +202,10 @@ class Epochs(Watch):
     def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
         super().__init__(known, keys, tally)
         self._strangers: list[_Stranger] = []
+        self._asked: object = None
+        self._failed: object = None
+        self._latest: list[_Stranger] = []
+        """Strangers of the look with these answers and errors, which was the last."""
         self._handed: set[str] = set()
         self._shapes: set[str] = set()
         """How the tokens look that were given out, as far as they look alike."""
@@ -200,10 +221,18 @@ class Epochs(Watch):
                 self._pointer(look, pointer)
         if not look.ended:
             return
+        if self._asked is look.answers and self._failed is look.errors:
+            for stranger in self._latest:
+                stranger.times += 1
+            return
         get = self.keys.get
-        for token, event in look.ended.items():
-            if get(token) is None and token not in self._handed:
-                self._strangers.append(_Stranger(token=token, answer=look.answers.get(token), event=event))
+        self._asked, self._failed = look.answers, look.errors
+        self._latest = [
+            _Stranger(token=token, answer=look.answers.get(token), event=event)
+            for token, event in look.ended.items()
+            if get(token) is None and token not in self._handed
+        ]
+        self._strangers += self._latest
 
     def _pointer(self, look: Observation, pointer: Pointer) -> None:
         key = self.keys.get(pointer.token)
@@ -263,15 +292,15 @@ class Epochs(Watch):
 
     def finish(self) -> None:
         strangers = [
-            (one.token, one.answer, one.event)
-            for one in self._strangers
-            if self.keys.get(one.token) is None and one.token not in self._handed
+            one for one in self._strangers if self.keys.get(one.token) is None and one.token not in self._handed
         ]
-        local = _local(strangers, self._shapes, self.known.contained)
-        for name, answer, event in strangers:
+        told = [(one.token, one.answer, one.event) for one in strangers]
+        local = _local(told, self._shapes, self.known.contained)
+        for one in strangers:
+            name, answer, event = one.token, one.answer, one.event
             if name in local:
                 continue
-            self.tally.trigger()
+            self.tally.trigger(one.times)
             if answer is None or answer.kind is not AnswerKind.FOREIGN:
                 said = "an error" if answer is None else f"“{answer.kind}”"
                 what = f" (“{shorten(content(answer))}”)" if answer is not None and content(answer) else ""

@@ -5,9 +5,10 @@ begins at each of its characters is looked up among the beginnings of the turns.
 """
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from anchorhold.checkers.words import holds
+from anchorhold_spec.vocabulary import Turn
 
 Forms: TypeAlias = tuple[tuple[str, ...], ...]
 """As `anchorhold.checkers.words.forms` makes them: for each part the ways in which it may be written down."""
@@ -15,37 +16,51 @@ HEAD = 12
 """Characters of a beginning. Turns that have fewer are looked for one by one; there are few that differ."""
 
 
+class Said(Protocol):
+    """A turn with its words."""
+
+    @property
+    def turn(self) -> Turn:
+        """The turn."""
+
+    @property
+    def forms(self) -> Forms:
+        """Its words."""
+
+
 class Finder:
     """Turns that can be found by their words; turns of equal words count as one until they are found."""
 
-    def __init__(self, turns: Iterable[tuple[str, Forms]] = ()) -> None:
+    def __init__(self, turns: Iterable[Said] = ()) -> None:
+        self._new: list[Said] = list(turns)
+        """Turns that were taken in since something was looked for last."""
         self._groups: dict[Forms, list[str]] = {}
         self._heads: dict[str, list[Forms]] = {}
         self._short: list[Forms] = []
-        for turn, forms in turns:
-            self.add(turn, forms)
 
-    def add(self, turn: str, forms: Forms) -> bool:
-        """Take a turn in; answers whether its words are new. A turn without words is found nowhere."""
+    def add(self, said: Said) -> None:
+        """Take a turn in. A turn without words is found nowhere."""
+        self._new.append(said)
+
+    def _index(self, turn: str, forms: Forms) -> None:
         if not forms:
-            return False
+            return
         group = self._groups.get(forms)
         if group is not None:
             group.append(turn)
-            return False
+            return
         self._groups[forms] = [turn]
         if any(len(form) < HEAD for form in forms[0]):
             self._short.append(forms)
         else:
             for head in {form[:HEAD] for form in forms[0]}:
                 self._heads.setdefault(head, []).append(forms)
-        return True
-
-    def __len__(self) -> int:
-        return len(self._groups)
 
     def find(self, flat: str) -> frozenset[str]:
         """The turns whose words stand in a text that is already `plain`."""
+        for said in self._new:
+            self._index(said.turn.id, said.forms)
+        self._new.clear()
         found: list[str] = []
         for forms in self._candidates(flat):
             if holds(flat, forms):

@@ -32,7 +32,7 @@ from anchorhold.checkers.reading import (
     convert,
     lane,
 )
-from anchorhold.checkers.words import carries_calls, content, forms, holds, plain, words
+from anchorhold.checkers.words import carries_calls, content, holds, plain, words
 from anchorhold.compactor import Advance, Audit, Ratios
 from anchorhold.history import Event, EventType, Header
 from anchorhold.verdict import History
@@ -287,7 +287,6 @@ def say(
             at=append.end,
             certain=append.ok,
             session=session,
-            forms=forms(turn),
         )
     if append.ok and isinstance(append.value, str):
         aliases.setdefault(append.value, turn.id)
@@ -337,12 +336,13 @@ def raw_turns(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mappin
     for item in items:
         if item.kind is not CarrierKind.RAW:
             continue
-        flat = plain(content(item))
         name = item.turn if item.turn in said else aliases.get(item.turn or "")
         if name is not None:
-            if (not said[name].forms or holds(flat, said[name].forms)) and called(flat, name):
+            one, text = said[name], content(item)
+            if (one.stands_in(text) or not one.forms) and (not one.turn.calls or called(plain(text), name)):
                 found.add(name)
             continue
+        flat = plain(content(item))
         twins = [i for i, s in said.items() if i not in found and s.forms and flat in s.forms[0] and called(flat, i)]
         if twins:
             found.add(twins[0])
@@ -518,6 +518,9 @@ ABOUT: Mapping[str, str] = {"get": "token", "manifest": "carrier"}
 """Which argument says what a read is about."""
 
 
+REACHING = frozenset({"corrupt", "hold_copies", "settle", "expire"})
+
+
 class Reach:
     """What the suite itself put out of reach, as a history goes on."""
 
@@ -530,9 +533,14 @@ class Reach:
         """Tokens under which stored bytes were damaged."""
         self.copies_held = False
         """Whether background copies are held back."""
+        self.changes = 0
+        """Operations so far by which any of this may have changed."""
 
     def follow(self, operation: Operation, said: Mapping[str, Said], raw: frozenset[str]) -> None:
         """Note what an operation does; `raw`: the turns that stood in the window when it was looked at last."""
+        if operation.op not in REACHING:
+            return
+        self.changes += 1
         if operation.op == "corrupt" and operation.ok and operation.value is True:
             # What else lies under the damaged bytes is not known, so whatever is no longer in the window is exempt.
             self.exempt |= frozenset(i for i, s in said.items() if s.at < operation.start) - raw

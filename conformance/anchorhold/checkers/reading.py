@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar, overload
 import msgspec
 
 from anchorhold.checkers.finding import Finder
-from anchorhold.checkers.words import carries_calls, content, plain, says, shorten, words
+from anchorhold.checkers.words import carries_calls, content, forms, holds, plain, says, shorten, words
 from anchorhold.compactor import Audit, Ratios
 from anchorhold.history import EventType, Header
 from anchorhold_spec.vocabulary import (
@@ -133,8 +133,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return convert(self.value, Outcome) if self.ok and self.value is not None else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Said(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A turn that was handed to the compactor."""
 
     turn: Turn
@@ -145,7 +144,18 @@ class Said:
     """Whether the append was acknowledged; otherwise it may or may not be there."""
     session: str
     """Session and branch that it was said in, as `lane` writes them."""
-    forms: tuple[tuple[str, ...], ...]
+
+    @once
+    def forms(self) -> tuple[tuple[str, ...], ...]:
+        """For each part of it that a copy must hold, the ways in which it may be written down."""
+        return forms(self.turn)
+
+    def stands_in(self, text: str) -> bool:
+        """Whether its words stand in a text."""
+        own = self.turn.text
+        if own is not None and own == text and self.turn.data is None:
+            return bool(own.strip()) or bool(self.forms)
+        return holds(plain(text), self.forms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -438,7 +448,7 @@ class Reading(Knowing):
 
     @once
     def _finder(self) -> Finder:
-        return Finder((turn, said.forms) for turn, said in self.said.items())
+        return Finder(self.said.values())
 
     @once
     def _came(self) -> tuple[list[int], list[Said]]:

@@ -5,15 +5,17 @@ apart by what it does to the judgement: a line that is no event of this format i
 missing or torn the rest of its history is `Cut`, because what is missing may be what excuses the compactor.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from typing import IO, Final
 
 import msgspec
 
+from anchorhold.checkers.course import Course
 from anchorhold.history import FORMAT, Event, EventType, Header
 from anchorhold.verify.forms import OPERATIONS, misformed
-from anchorhold.verify.tails import KIND, Tail, Tails
+from anchorhold.verify.tails import KIND, Tails
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
 """Bytes. A longer line is read past, without being held in memory, and counts as torn."""
@@ -65,6 +67,31 @@ def lines(file: IO[bytes], *, longest: int = LONGEST_LINE) -> Iterator[Line]:
     yield from reader.finish(number)
 
 
+CHUNK: Final = 1024 * 1024
+
+
+def chunks(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[int, list[bytes]]]:
+    """Lines, many at a time, with the place in the file at which the first of them begins; of one that is too long
+    only the beginning, without an end."""
+    rest, at = b"", file.tell() if file.seekable() else 0
+    while data := file.read(CHUNK):
+        cut = data.rfind(b"\n") + 1
+        if cut:
+            found = BytesIO(rest + data[:cut]).readlines()
+            size = len(rest) + cut
+            if len(found[0]) > longest:
+                found[0] = found[0][:longest]
+            yield at, found
+            rest, at = data[cut:], at + size
+        elif len(rest) <= longest:
+            rest += data
+        else:
+            # What is beyond is read past: it only has to be known where the line ends.
+            rest, at = rest[: longest + 1], at + len(data)
+    if rest:
+        yield at, [rest[:longest]]
+
+
 def bounded(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[bytes]:
     """Lines; of one that is too long only the beginning, without an end."""
     while line := file.readline(longest):
@@ -80,7 +107,23 @@ _HEADER = msgspec.json.Decoder(Header)
 
 
 NEWLINE: Final = ord("\n")
+HEADER: Final = b'{"anchorhold_history":'
+"""How a header begins as this suite writes it."""
 ZERO: Final = ord("0")
+
+
+INVOKE: Final = EventType.INVOKE
+
+
+def _step_of(raw: bytes, index: int) -> int | None:
+    """The step of a line that is the event of this index as this suite writes it; none where it is not."""
+    begin = b'{"index":%d,"step":' % index
+    end = raw.find(KIND, len(begin)) if raw.startswith(begin) else -1
+    digits = raw[len(begin) : end]
+    # As JSON has it: no sign, no white space, no zero before other digits.
+    if end < 0 or not digits.isdigit() or (digits[0] == ZERO and len(digits) > 1):
+        return None
+    return int(digits)
 
 
 class Reader:
@@ -93,40 +136,52 @@ class Reader:
         self._told = False
         self._open: dict[tuple[str, str], int] = {}
         self._tails = Tails()
-        self._step = (b"0", 0)
+        self._step = 0
 
-    @property
-    def next(self) -> int:
-        """The index that the next event has to have."""
-        return self._next
+    def quick(self, lines: Sequence[bytes], first: int, course: Course | None) -> int:
+        """Take lines in from the first on that are the next events as this suite writes events; none of them may be
+        the last of a file that ends in the middle of a line.
 
-    def quick(self, number: int, raw: bytes) -> tuple[int, Tail] | None:
-        """Step and rest of a line that is the next event as this suite writes events.
-
-        None where it is not, or no history is being read: `take` then says what it is.
+        Tells the course of them, and answers with the number of lines that it took. The line after them is something
+        else, or says something that has to be looked at more closely: `take` says what it is.
         """
-        begin = b'{"index":%d,"step":' % self._next
-        if not self._reading or not raw.startswith(begin) or raw[-1] != NEWLINE:
-            return None
-        end = raw.find(KIND, len(begin))
-        if end < 0:
-            return None
-        digits = raw[len(begin) : end]
-        if digits != self._step[0]:
-            # As JSON has it: no sign, no white space, no zero before other digits.
-            if not digits.isdigit() or (digits[0] == ZERO and len(digits) > 1):
-                return None
-            self._step = (digits, int(digits))
-        rest = raw[end:]
-        tail = self._tails.young.get(rest) or self._tails.read(rest)
-        if tail is None:
-            return None
-        if tail.kind is EventType.INVOKE:
-            self._open[tail.key] = number
-        else:
-            self._open.pop(tail.key, None)
-        self._next += 1
-        return self._step[1], tail
+        if not self._reading:
+            return 0
+        index, step, known, read, open_ = self._next, self._step, self._tails.young, self._tails.read, self._open
+        tell = None if course is None else course.take
+        number = first
+        for raw in lines:
+            begin = b'{"index":%d,"step":%d' % (index, step)
+            if not raw.startswith(begin):
+                changed = _step_of(raw, index)
+                if changed is None:
+                    break
+                step = changed
+                begin = b'{"index":%d,"step":%d' % (index, step)
+            rest = raw[len(begin) :]
+            heard = known.get(rest)
+            if heard is None:
+                # A comma has to follow the number: otherwise it has more figures.
+                heard = read(rest) if rest.startswith(KIND) and rest[-1] == NEWLINE else None
+                known = self._tails.young
+                if heard is None:
+                    if not rest.startswith(KIND) and (changed := _step_of(raw, index)) is not None:
+                        step = changed
+                        rest = raw[len(b'{"index":%d,"step":%d' % (index, step)) :]
+                        heard = read(rest) if rest[-1] == NEWLINE else None
+                        known = self._tails.young
+                    if heard is None:
+                        break
+            if heard.kind is INVOKE:
+                open_[heard.key] = number
+            else:
+                open_.pop(heard.key, None)
+            if tell is not None:
+                tell(heard, index, step)
+            index += 1
+            number += 1
+        self._next, self._step = index, step
+        return number - first
 
     def take(self, number: int, raw: bytes, longest: int = LONGEST_LINE) -> Iterator[Line]:
         """What stands in a line."""
@@ -138,7 +193,7 @@ class Reader:
             why = f"the line has more than {longest} bytes" if long else "the file ends in the middle of this line"
             yield from self._torn(number, why)
             return
-        if self._reading:
+        if self._reading and not raw.startswith(HEADER):
             try:
                 event = _EVENT.decode(raw)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

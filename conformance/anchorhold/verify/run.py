@@ -10,7 +10,7 @@ from typing import IO, Final
 import msgspec
 
 from anchorhold.check import mechanisms_of
-from anchorhold.checkers.course import Course
+from anchorhold.checkers.course import Course, Heard
 from anchorhold.checkers.rule import WatchChecker
 from anchorhold.compactor import Description, Mechanism
 from anchorhold.history import Event, Header
@@ -18,7 +18,7 @@ from anchorhold.judging import judge
 from anchorhold.level import NOT_ASKED
 from anchorhold.result import FailureResult, Result, failure, result
 from anchorhold.verdict import Checker, Failure, History, Judgement, Verdict, VerdictKind, decide
-from anchorhold.verify.lines import Began, Cut, Happened, Line, Reader, Skipped, bounded, lines
+from anchorhold.verify.lines import Began, Cut, Happened, Line, Reader, Skipped, chunks, lines
 from anchorhold.verify.segments import SEGMENT, Segment, Segments
 from anchorhold.workload import Workload
 
@@ -193,21 +193,24 @@ class Verifier:
     def _take(self, file: IO[bytes], name: str) -> None:
         reader = Reader()
         going: _Going | None = None
-        number = 0
-        for number, raw in enumerate(bounded(file), start=1):
-            if not self._segmented:
-                quick = reader.quick(number, raw)
-                if quick is not None:
-                    if going is not None and going.course is not None:
-                        step, tail = quick
-                        self._events += 1
-                        self._summarised |= tail.op == "summarise"
-                        at = (reader.next - 1, step)
-                        going.course.take(tail.kind, tail.process, tail.op, tail.value, tail.error, at)
-                    continue
-            for line in reader.take(number, raw):
-                going = self._line(line, going, (file, name), begins=len(raw))
-        for line in reader.finish(number):
+        number = 1
+        for begins, read in chunks(file):
+            at, start = 0, begins
+            while at < len(read):
+                if not self._segmented:
+                    taken = reader.quick(read[at:] if at else read, number, None if going is None else going.course)
+                    if going is not None:
+                        self._events += taken
+                        self._summarised |= going.course is not None and going.course.summarised
+                    start += sum(map(len, read[at : at + taken]))
+                    at, number = at + taken, number + taken
+                    if at == len(read):
+                        break
+                for line in reader.take(number, read[at]):
+                    going = self._line(line, going, (file, name), begins=start)
+                start += len(read[at])
+                at, number = at + 1, number + 1
+        for line in reader.finish(number - 1):
             going = self._line(line, going, (file, name), begins=0)
         if going is not None:
             self._end(going, (file, name))
@@ -215,7 +218,7 @@ class Verifier:
     def _line(
         self, line: Line, going: "_Going | None", place: tuple[IO[bytes], str], *, begins: int
     ) -> "_Going | None":
-        file, name = place
+        _, name = place
         if isinstance(line, Skipped | Cut):
             if isinstance(line, Cut) and going is not None:
                 self._end(going, place, torn=True)
@@ -225,15 +228,15 @@ class Verifier:
         if isinstance(line, Began):
             if going is not None:
                 self._end(going, place)
-            return self._begin(line, name, file.tell() - begins if self._watching else 0)
+            return self._begin(line, name, begins)
         if going is None:
             return None
         event = line.event
         self._events += 1
         self._summarised |= event.op == "summarise"
         if going.course is not None:
-            at = (event.index, event.step)
-            going.course.take(event.type, event.process, event.op, event.value, event.error, at)
+            heard = Heard(event.type, event.process, event.op, event.value, event.error)
+            going.course.take(heard, event.index, event.step)
         if going.segments is None:
             return going
         full = going.segments.take(event, line.size)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from anchorhold.checkers.course import Heard
 from anchorhold.checkers.observe import READ_AS
 from anchorhold.checkers.reading import OUTCOMES
 from anchorhold.history import Event, EventType
@@ -24,16 +25,6 @@ PROBE: Final = b'{"index":-7,"step":-7'
 """Stands in for the numbers, so that a line is told that names them twice."""
 KIND: Final = b',"type":"'
 _VALUE: Final = b',"value":'
-
-
-class Tail:
-    """What an event says besides its numbers."""
-
-    __slots__ = ("error", "key", "kind", "op", "process", "value")
-
-    def __init__(self, kind: EventType, process: str, op: str, value: Any, error: str | None) -> None:
-        self.kind, self.process, self.op, self.value, self.error = kind, process, op, value, error
-        self.key = (process, op)
 
 
 class _Appended(msgspec.Struct):
@@ -74,11 +65,11 @@ class Tails:
     """The lines that were read last, by what follows their numbers."""
 
     def __init__(self) -> None:
-        self.young: dict[bytes, Tail] = {}
-        self._old: dict[bytes, Tail] = {}
+        self.young: dict[bytes, Heard] = {}
+        self._old: dict[bytes, Heard] = {}
         self._bytes = 0
 
-    def read(self, rest: bytes) -> Tail | None:
+    def read(self, rest: bytes) -> Heard | None:
         """What follows the numbers of a whole line; none where it is no event as this suite writes one."""
         tail = self.young.get(rest)
         if tail is not None:
@@ -88,7 +79,7 @@ class Tails:
             self._keep(rest, tail)
         return tail
 
-    def _keep(self, rest: bytes, tail: Tail) -> None:
+    def _keep(self, rest: bytes, tail: Heard) -> None:
         size = len(rest)
         if size > KEPT_BYTES // 4:
             return
@@ -98,7 +89,7 @@ class Tails:
         self.young[rest] = tail
 
 
-def _decoded(rest: bytes) -> Tail | None:
+def _decoded(rest: bytes) -> Heard | None:
     """None where it cannot be, and where it names the numbers a second time."""
     at = rest.find(_VALUE)
     decoder, kind, op = _TYPED.get(rest[:at], _UNTYPED) if at > 0 else _UNTYPED
@@ -117,4 +108,4 @@ def _decoded(rest: bytes) -> Tail | None:
     elif op == "append":
         # As a mapping, in which what is left out is left out.
         value = {"turn": value.turn} if value.facts is msgspec.UNSET else {"turn": value.turn, "facts": value.facts}
-    return Tail(line.type, line.process, line.op, value, line.error)
+    return Heard(line.type, line.process, line.op, value, line.error)
