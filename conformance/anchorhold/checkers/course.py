@@ -343,7 +343,7 @@ class Course(Knowing):
             seen = window.seen = msgspec.structs.replace(window.seen, start=start, end=end)
             if seen.live is not None:
                 self._raw = seen.raw
-            self.watching.look(seen)
+            self.watching.look(seen, same=True)
             return
         look = Look()
         for asked, answered, began, ended in reads:

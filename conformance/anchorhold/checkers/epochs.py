@@ -211,6 +211,11 @@ class Epochs(Watch):
         """How the tokens look that were given out, as far as they look alike."""
         self._listed: dict[str, tuple[Pointer, ...] | None] = {}
 
+    @property
+    def steady(self) -> bool:
+        # Strangers are counted at the end.
+        return not self._latest
+
     def look(self, look: Observation) -> None:
         self._handed |= look.continuations
         for key in self.keys.new if len(self._shapes) < SHAPES else ():

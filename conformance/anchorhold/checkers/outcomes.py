@@ -357,7 +357,7 @@ def trace(before: Observation, after: Observation, *, growing: bool = False) -> 
         changed = {p.token for p in before.pointers} ^ {p.token for p in after.pointers}
         if changed:
             return f"pointer {min(changed)} came or went"
-    for token in () if before.answers is after.answers else before.answers.keys() & after.answers.keys():
+    for token in () if before.answers is after.answers else filter(after.answers.__contains__, before.answers):
         if _answers_otherwise(before.answers[token], after.answers[token], growing=growing):
             return f"pointer {token} answers otherwise"
     for carrier in before.manifests.keys() & after.manifests.keys():

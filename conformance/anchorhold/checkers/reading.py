@@ -116,7 +116,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Whether it ended without an error."""
         return self.ended is EventType.OK
 
-    @property
+    @once
     def committed(self) -> bool:
         """Whether it happened: by its outcome where it has one, otherwise by ending without an error."""
         if self.op in OUTCOMES:

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from anchorhold.checkers.keys import Keys
-from anchorhold.checkers.reading import COMMON, READS, Known, Observation, Operation, Stretch
+from anchorhold.checkers.reading import COMMON, MAIN, READS, Known, Observation, Operation, Stretch
 from anchorhold.checkers.tally import Tally
 from anchorhold.verdict import Judgement
+from anchorhold_spec.vocabulary import OutcomeKind
 
 UNSEEN = 64
 """Operations that concern every session, of which a session knows that nobody has looked at yet: the latest."""
@@ -41,6 +42,13 @@ class Watch:
     def finish(self) -> None:
         """The history is over."""
 
+    @property
+    def steady(self) -> bool:
+        """Whether a round that is like the two before it (a compaction that found nothing to do, and a look that
+        showed the same) adds to the triggers what the last one added, and does nothing else that matters. Of the
+        operations that are passed over by that, it is told of the last."""
+        return True
+
 
 class Watching:
     """Several rules over one history."""
@@ -58,6 +66,7 @@ class Watching:
             self.tallies.append(tally)
             watches.append(watch_of(known, self.keys, tally))
         self._finish = [watch.finish for watch in watches if type(watch).finish is not Watch.finish]
+        self._watches = watches
         self._look = [watch.look for watch in watches if type(watch).look is not Watch.look]
         self._stretch = [watch.stretch for watch in watches if type(watch).stretch is not Watch.stretch]
         self._operation: dict[str, list[Callable[[Operation], None]]] = {}
@@ -69,9 +78,43 @@ class Watching:
         self._since: dict[str, list[Operation]] = {}
         self._everywhere: deque[Operation] = deque(maxlen=UNSEEN)
         self.wants = frozenset(self._operation)
+        self._idle: tuple[Operation, str] | None = None
+        """A compaction that found nothing to do, of which nobody was told yet."""
+        self._passed: tuple[Operation, str] | None = None
+        """The last that was passed over, with the look after it."""
+        self._added: list[int] | None = None
+        """What the last round added to the triggers of each rule, where it was one of a compaction that found
+        nothing to do and a look that showed the same."""
+        self._steady = False
+        """Whether the last two such rounds were alike."""
 
     def operation(self, operation: Operation, session: str) -> None:
         """An operation ended that was begun in a session."""
+        self._catch_up()
+        if _idle(operation):
+            self._idle = (operation, session)
+        else:
+            self._added, self._steady = None, False
+            self._tell(operation, session)
+
+    def _catch_up(self) -> None:
+        """Tell of what nobody was told yet: it was not followed by the look that it was kept back for."""
+        if self._idle is not None:
+            kept, self._idle = self._idle, None
+            if self._passed is not None:
+                self._leave()
+            self._added, self._steady = None, False
+            self._tell(*kept)
+
+    def _leave(self) -> None:
+        """Tell of the last operation that was passed over; what followed it was counted."""
+        if self._passed is not None:
+            (operation, _), self._passed = self._passed, None
+            for tell in self._operation.get(operation.op, ()):
+                tell(operation)
+
+    def _tell(self, operation: Operation, session: str) -> None:
+        self._leave()
         op = operation.op
         for tell in self._operation.get(op, ()):
             tell(operation)
@@ -84,8 +127,30 @@ class Watching:
         for each in self.last:
             self._since.setdefault(each, []).append(operation)
 
-    def look(self, look: Observation) -> None:
-        """A look is over."""
+    def look(self, look: Observation, *, same: bool = False) -> None:
+        """A look is over. `same`: but for its place it is as the last, and nothing that matters to it changed."""
+        idle, self._idle = self._idle, None
+        round_ = same and idle is not None and look.live is not None
+        if round_ and self._steady and self._added is not None:
+            for tally, more in zip(self.tallies, self._added, strict=True):
+                tally.triggered += more
+            self._passed = idle
+            self.last[look.session] = look
+            return
+        before = [(tally.triggered, len(tally.failures)) for tally in self.tallies] if round_ else []
+        if idle is not None:
+            self._tell(*idle)
+        self._leave()
+        self._show(look)
+        if not round_:
+            self._added, self._steady = None, False
+            return
+        added = [tally.triggered - was for tally, (was, _) in zip(self.tallies, before, strict=True)]
+        quiet = all(len(tally.failures) == was for tally, (_, was) in zip(self.tallies, before, strict=True))
+        self._steady = quiet and added == self._added and all(watch.steady for watch in self._watches)
+        self._added = added
+
+    def _show(self, look: Observation) -> None:
         self.keys.see(look)
         for tell in self._look:
             tell(look)
@@ -105,6 +170,16 @@ class Watching:
 
     def finish(self) -> tuple[Judgement, ...]:
         """The history is over: what each rule comes to, in their order."""
+        self._catch_up()
+        self._leave()
         for tell in self._finish:
             tell()
         return tuple(tally.judgement() for tally in self.tallies)
+
+
+def _idle(operation: Operation) -> bool:
+    """Whether this is a compaction that asked no model and found nothing to do."""
+    if operation.op != "compact" or operation.calls or operation.process != MAIN:
+        return False
+    outcome = operation.outcome()
+    return outcome is not None and outcome.kind is OutcomeKind.NOTHING

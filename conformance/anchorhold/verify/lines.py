@@ -67,7 +67,7 @@ def lines(file: IO[bytes], *, longest: int = LONGEST_LINE) -> Iterator[Line]:
     yield from reader.finish(number)
 
 
-CHUNK: Final = 1024 * 1024
+CHUNK: Final = 64 * 1024
 
 
 def chunks(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[int, list[bytes]]]:
