@@ -54,8 +54,8 @@ def _faults(session: Session, *, most: int = _ALL) -> list[Cause]:
         for (epoch,) in ledger.all(
             # Not by the index over `holding`, which has every original: by the one of those that cannot be had.
             "SELECT p.epoch FROM lineage g JOIN pointer p ON p.session = g.node AND p.copy = 'unresolvable' "
-            "AND p.holding || '' = 'committed' AND p.span BETWEEN g.first AND g.last WHERE g.session = ? ORDER BY p.epoch "
-            "LIMIT ?",
+            "AND p.holding || '' = 'committed' AND p.span BETWEEN g.first AND g.last WHERE g.session = ? "
+            "ORDER BY p.epoch LIMIT ?",
             (session.id, most),
         )
     ]

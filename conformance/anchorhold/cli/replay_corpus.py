@@ -73,7 +73,7 @@ def replay_corpus(
     few = sorted({name for _, shown in tallies.values() for name in shown})
     if few:
         typer.echo(
-            f"anchorhold: fewer than {ENOUGH_GENERATIONS} generations in {', '.join(few)}: these figures show nothing "
+            f"anchorhold: fewer than {ENOUGH_GENERATIONS} generations in {', '.join(few)}: the figures show nothing "
             "of many compactions; give a smaller --budget, or a longer transcript",
             err=True,
         )
