@@ -1,25 +1,19 @@
 """`anchorhold replay-corpus`: real transcripts, replayed through the reference compactor."""
 
 import json
-import signal
-import sys
-import tempfile
-import threading
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from anchorhold.corpus.replay import ENOUGH_GENERATIONS, replay
+from anchorhold.corpus.jobs import Job, run_jobs
+from anchorhold.corpus.replay import ENOUGH_GENERATIONS
 from anchorhold.corpus.tally import Tally
 from anchorhold.corpus.turns import UnknownFormatError, transcripts, turns_of
-from anchorhold_spec.vocabulary import Turn
 
 
 def replay_corpus(
@@ -36,6 +30,7 @@ def replay_corpus(
         typer.Option(help="`on`; `off`: a reaper deletes what is old without asking; `both`, one after the other."),
     ] = "both",
     limit: Annotated[int, typer.Option(help="Of each transcript only so many turns; 0: all.", min=0)] = 0,
+    processes: Annotated[int, typer.Option(help="How many transcripts at a time.", min=1)] = 1,
     work: Annotated[Path | None, typer.Option(help="Where the databases are made, and removed again.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
@@ -50,27 +45,36 @@ def replay_corpus(
     if gate not in {"on", "off", "both"}:
         raise typer.BadParameter(f"{gate!r} is none of on, off, both", param_hint="--gate")
     try:
-        found = [(path, turns_of(path)) for path in transcripts(paths)]
+        found = [path for path in transcripts(paths) if turns_of(path)]
     except (UnknownFormatError, OSError) as error:
         typer.echo(f"anchorhold: {error}", err=True)
         raise typer.Exit(2) from None
-    found = [(path, turns[:limit] if limit else turns) for path, turns in found if turns]
     if not found:
         typer.echo("anchorhold: no turns in these files; give transcripts, or folders of them", err=True)
         raise typer.Exit(2)
-    tallies = {
-        mode: _replay_all(found, budget=budget, queries=queries, gate=mode == "on", work=work)
-        for mode in (("on", "off") if gate == "both" else (gate,))
-    }
-    totals = {mode: total for mode, (total, _) in tallies.items()}
+    modes = ("on", "off") if gate == "both" else (gate,)
+    todo = [
+        Job(path=path, gate=mode == "on", budget=budget, queries=queries, limit=limit)
+        for mode in modes
+        for path in found
+    ]
+    tallies, interrupted = run_jobs(todo, work=work, processes=processes)
+    totals = {mode: Tally() for mode in modes}
+    for job, tally in zip(todo, tallies, strict=True):
+        totals["on" if job.gate else "off"].add(tally)
+    if interrupted:
+        typer.echo(f"anchorhold: stopped after {totals[modes[0]].turns} turns; the figures are of those", err=True)
     if as_json:
-        typer.echo(json.dumps(document(totals), indent=2))
+        each = [(job.path.name, job.gate, tally) for job, tally in zip(todo, tallies, strict=True)]
+        typer.echo(json.dumps(document(totals, each), indent=2))
     else:
         _print(totals)
     held = totals.get("on")
     if held is not None and (held.drift or held.unresolvable or held.wrong):
         raise typer.Exit(1)
-    few = sorted({name for _, shown in tallies.values() for name in shown})
+    few = sorted(
+        {job.path.name for job, one in zip(todo, tallies, strict=True) if one.generations < ENOUGH_GENERATIONS}
+    )
     if few:
         typer.echo(
             f"anchorhold: fewer than {ENOUGH_GENERATIONS} generations in {', '.join(few)}: the figures show nothing "
@@ -80,8 +84,9 @@ def replay_corpus(
         raise typer.Exit(3)
 
 
-def document(totals: Mapping[str, Tally]) -> dict[str, object]:
-    """The JSON document: the figures of the first mode, and beside them those without the gate where both ran."""
+def document(totals: Mapping[str, Tally], each: Sequence[tuple[str, bool, Tally]]) -> dict[str, object]:
+    """The JSON document: the figures of the first mode, and beside them those without the gate where both ran, and
+    those of each transcript."""
     first, *others = totals
     without = (
         {"without_gate": {**figures(totals[others[0]]), "details": details(totals[others[0]])}} if others else {}
@@ -92,58 +97,11 @@ def document(totals: Mapping[str, Tally]) -> dict[str, object]:
         **figures(totals[first]),
         "details": details(totals[first]),
         **without,
+        "transcripts": [
+            {"file": name, "gate": "on" if gate else "off", **figures(tally), "details": details(tally)}
+            for name, gate, tally in each
+        ],
     }
-
-
-def _replay_all(
-    found: list[tuple[Path, list[Turn]]], *, budget: int, queries: int, gate: bool, work: Path | None
-) -> tuple[Tally, list[str]]:
-    """What was counted over all files, and which of them had too few generations."""
-    total = Tally()
-    few: list[str] = []
-    stop = threading.Event()
-    before = signal.signal(signal.SIGINT, lambda *_: stop.set())
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with (
-        tempfile.TemporaryDirectory(dir=work, prefix="anchorhold-replay-") as directory,
-        Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as progress,
-    ):
-        for i, (path, turns) in enumerate(found):
-            if stop.is_set():
-                break
-            name = f"{path.name}, gate {'on' if gate else 'off'}"
-            task = progress.add_task(name, total=len(turns))
-            one = replay(
-                turns,
-                Path(directory) / f"{i}.db",
-                budget=budget,
-                gate=gate,
-                queries=queries,
-                progress=_told(name, len(turns)) if progress.disable else partial(_shown, progress, task),
-                stopped=stop.is_set,
-            )
-            total.add(one)
-            if one.generations < ENOUGH_GENERATIONS:
-                few.append(path.name)
-    signal.signal(signal.SIGINT, before)
-    if stop.is_set():
-        typer.echo(f"anchorhold: stopped after {total.turns} turns; the figures are of those", err=True)
-    return total, few
-
-
-def _shown(progress: Progress, task: TaskID, done: int) -> None:
-    progress.update(task, completed=done)
-
-
-def _told(name: str, turns: int) -> Callable[[int], None]:
-    """Progress for who reads a log: a line a tenth."""
-    marks = {turns * (i + 1) // 10 for i in range(10)}
-
-    def tell(done: int) -> None:
-        if done in marks:
-            typer.echo(f"{name}: {done} of {turns} turns", err=True)
-
-    return tell
 
 
 def figures(tally: Tally) -> dict[str, object]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from anchorhold_reference.extract import facts_of, stands_in
 from anchorhold_reference.extract.facts import UnreadableError
+from anchorhold_reference.index import words_of
 from anchorhold_spec.vocabulary import Turn
 
 CODES = frozenset({"identifier", "path"})
@@ -41,39 +42,44 @@ def choose_queries(turns: Sequence[Turn], early: Sequence[str], *, count: int) -
     its last letter or digit. `early` are the ids of the turns to draw from; `count` is how many of each there may
     be."""
     texts = {turn.id: said_in(turn) for turn in turns}
-    whole = "\n".join(texts.values())
     by_id = {turn.id: turn for turn in turns}
     drawn = random.Random(SEED)  # noqa: S311 - a fixed draw, not a secret
     order = sorted(early)
     drawn.shuffle(order)
-    literal = _literals([by_id[one] for one in order], texts, whole, drawn, count=count)
+    literal = _literals([by_id[one] for one in order], texts, drawn, count=count)
     drawn.shuffle(order)
     in_words = _in_words(order, texts, drawn, count=count)
     never: list[Query] = []
-    for query in literal:
+    for query in literal[: 2 * max(count // 10, 1)]:
         changed = query.text[:-1] + ("q" if query.text[-1] != "q" else "7")
-        if len(never) < max(count // 10, 1) and changed not in whole:
+        if len(never) < max(count // 10, 1) and not any(changed in text for text in texts.values()):
             never.append(Query(text=changed, turn=None))
     return [*literal, *in_words, *never]
 
 
-def _literals(
-    order: Sequence[Turn], texts: Mapping[str, str], whole: str, drawn: random.Random, *, count: int
-) -> list[Query]:
-    found: list[Query] = []
+def _literals(order: Sequence[Turn], texts: Mapping[str, str], drawn: random.Random, *, count: int) -> list[Query]:
+    """Codes that one turn alone says."""
+    wanted: list[tuple[str, str]] = []
     for turn in order:
-        if len(found) >= count:
+        if len(wanted) >= 100 * count:
             break
         try:
             facts = [fact for fact in facts_of(turn) if fact.kind in CODES and 5 <= len(fact.literal) <= 120]
         except UnreadableError:
             continue
         drawn.shuffle(facts)
-        for fact in facts[:3]:
-            if stands_in(texts[turn.id], fact.literal) >= 0 and whole.count(fact.literal) == 1:
-                found.append(Query(text=fact.literal, turn=turn.id))
-                break
-    return found
+        wanted += [(turn.id, one.literal) for one in facts[:3] if stands_in(texts[turn.id], one.literal) >= 0]
+    # Only turns that have a literal's longest word can say it: so the texts are gone through once.
+    holders: dict[str, list[str]] = {max(words_of(text), key=len, default=""): [] for _, text in wanted}
+    for turn_id, text in texts.items():
+        for word in holders.keys() & words_of(text):
+            holders[word].append(turn_id)
+    found: dict[str, Query] = {}
+    for turn_id, text in wanted:
+        others = [one for one in holders[max(words_of(text), key=len, default="")] if one != turn_id]
+        if turn_id not in found and not any(text in texts[one] for one in others):
+            found[turn_id] = Query(text=text, turn=turn_id)
+    return list(found.values())[:count]
 
 
 def _in_words(order: Sequence[str], texts: Mapping[str, str], drawn: random.Random, *, count: int) -> list[Query]:
