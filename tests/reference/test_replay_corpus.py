@@ -2,6 +2,7 @@
 makes it so."""
 
 import json
+import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from anchorhold.cli import main
+from anchorhold.corpus import jobs
 from anchorhold.corpus.lossy import summarise
 from anchorhold.corpus.plain import Plain
 from anchorhold.corpus.queries import choose_queries, said_in
@@ -322,10 +324,13 @@ def test_the_document_has_the_agreed_keys(log: Path, tmp_path: Path, capsys: pyt
     ]
     assert status == 0
     for figures in (document, document["without_gate"]):
-        assert [key for key in figures if key not in {"schema", "gate", "details", "without_gate"}] == agreed
+        assert [
+            key for key in figures if key not in {"schema", "gate", "details", "without_gate", "transcripts"}
+        ] == agreed
     assert document["turns"] == len(turns_of(log)) == 300
     assert document["unresolvable"] == 0
     assert len(document["hit_rate"]) == PASSES
+    assert [(one["file"], one["gate"]) for one in document["transcripts"]] == [("log.txt", "on"), ("log.txt", "off")]
 
 
 def test_too_few_generations_are_not_a_result(log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -342,6 +347,32 @@ def test_progress_is_told_where_nobody_watches(log: Path, tmp_path: Path, capsys
     assert told.err.count("log.txt, gate off: ") == 10
     assert "300 of 300 turns" in told.err
     assert "overhead tokens: raw retained" in told.out
+
+
+def test_several_processes_count_the_same(log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counted = []
+    for processes in ("1", "2"):
+        run(str(log), "--budget", "1500", "--json", "--work", str(tmp_path), "--processes", processes)
+        text = capsys.readouterr().out
+        counted.append([line for line in text.splitlines() if '"seconds"' not in line])
+
+    assert counted[0] == counted[1]
+
+
+def test_an_interrupt_ends_all_with_the_figures_so_far(log: Path, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    def interrupting(_name: str, _turns: int) -> Callable[[int], None]:
+        return lambda done: signal.raise_signal(signal.SIGINT) if done == 150 else None
+
+    monkeypatch.setattr(jobs, "_told", interrupting)
+    todo = [jobs.Job(path=log, gate=gate, budget=1500, queries=5, limit=0) for gate in (True, False)]
+    before = signal.getsignal(signal.SIGINT)
+    (first, second), interrupted = jobs.run_jobs(todo, work=tmp_path, processes=1)
+
+    assert interrupted
+    assert (first.turns, second.turns) == (150, 0)
+    assert first.generations >= 3
+    assert signal.getsignal(signal.SIGINT) is before
+    assert [path.name for path in tmp_path.iterdir()] == ["log.txt"]
 
 
 def test_a_file_of_no_known_format_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
