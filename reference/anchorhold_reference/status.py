@@ -71,6 +71,16 @@ def _faults(session: Session, *, most: int = _ALL) -> list[Cause]:
     return found
 
 
+def faults_in_short(session: Session) -> list[str]:
+    """What stops lossy eviction, one of each kind in words, for answers: there may be as many as originals."""
+    kinds: dict[str, list[str]] = {}
+    for cause in _faults(session, most=2):
+        kinds.setdefault(cause.key.partition(":")[0], []).append(cause.reason)
+    return [
+        reasons[0] if len(reasons) == 1 else f"{reasons[0]} (and more of that kind)" for reasons in kinds.values()
+    ]
+
+
 def _any_removed(session: Session) -> bool:
     return any(
         session.ledger.first(

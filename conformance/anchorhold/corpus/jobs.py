@@ -66,6 +66,11 @@ def _run(job: Job, database: Path, stop: Path) -> Tally:
         progress=_told(job.name, len(turns)),
         stopped=stop.exists,
     )
+    sys.stderr.write(
+        f"{job.name}: {tally.turns} turns, {tally.compactions} compactions, drift {tally.drift}, unresolvable "
+        f"{tally.unresolvable} of {tally.spans} spans, hits {tally.hits} of {tally.asked}, overhead "
+        f"{tally.overhead_percent:.2f} %, {tally.seconds:.0f} s\n"
+    )
     for path in database.parent.glob(f"{database.name}*"):  # it may be large, and others are still to come
         path.unlink()
     return tally
