@@ -29,7 +29,7 @@ class Budget:
 
 
 BUDGETS: dict[Effort, Budget] = {
-    Effort.QUICK: Budget(rounds=1, mixtures=1, walks=0, shrinking=60, aimed=2),
+    Effort.QUICK: Budget(rounds=1, mixtures=2, walks=0, shrinking=60, aimed=1),
     Effort.STANDARD: Budget(rounds=1, mixtures=14, walks=0, shrinking=100),
     Effort.THOROUGH: Budget(rounds=5, mixtures=150, walks=100, shrinking=400),
 }
