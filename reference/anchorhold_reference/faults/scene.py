@@ -44,6 +44,8 @@ class Scene:
     """Originals go to a directory outside the ledger."""
     every_call: bool = False
     """Each statement is a step, also within a transaction."""
+    while_preparing: Callable[[Path], None] | None = None
+    """Called with the directory of the files after each step of `prepare`."""
     around: Path | None = None
     """Where to put the files; the system's place for temporary ones by default."""
 
@@ -53,8 +55,14 @@ class Scene:
         self._count = 0
         first = self._root / "first"
         first.mkdir()
-        with self.open(first) as transcript:
-            self.prepare(transcript)
+        run = SceneRun(self, first, {"first": self.prepare})
+        while run.unfinished():
+            run.step("first")
+            if self.while_preparing is not None:
+                self.while_preparing(first)
+        run.settle()
+        if isinstance(trouble := run.results["first"], BaseException):
+            raise trouble
         return self
 
     def __exit__(
@@ -80,7 +88,7 @@ class Scene:
         self._count += 1
         directory = self._root / str(self._count)
         shutil.copytree(self._root / "first", directory)
-        return SceneRun(self, directory)
+        return SceneRun(self, directory, self.workers)
 
 
 def _opener(gate: Gate | None) -> OpenLedger:
@@ -100,7 +108,7 @@ def _opener(gate: Gate | None) -> OpenLedger:
 class SceneRun:
     """See `interleave.Run`."""
 
-    def __init__(self, scene: Scene, directory: Path) -> None:
+    def __init__(self, scene: Scene, directory: Path, workers: Mapping[str, Work]) -> None:
         """Open the session for each worker, and let each come to its first call."""
         self.scene = scene
         self.directory = directory
@@ -109,7 +117,7 @@ class SceneRun:
         """Called after each step."""
         self._opened: list[Transcript] = []
         self._workers: dict[str, Worker] = {}
-        for name, work in scene.workers.items():
+        for name, work in workers.items():
             gate = Gate(every_call=scene.every_call)
             transcript = scene.open(directory, gate=gate, settings=scene.own_settings.get(name))
             self._opened.append(transcript)
