@@ -355,6 +355,11 @@ def shorten(schedule: Sequence[str], fails: Callable[[Sequence[str]], bool]) -> 
     return tuple(name for name, n in blocks for _ in range(n))
 
 
+def switches(schedule: Sequence[str]) -> int:
+    """How often another worker goes on than the one before."""
+    return max(0, len(_blocks(schedule)) - 1)
+
+
 def _blocks(schedule: Sequence[str]) -> list[tuple[str, int]]:
     blocks: list[tuple[str, int]] = []
     for name in schedule:

@@ -15,7 +15,7 @@ from anchorhold_reference.stores.opening import OpenLedger
 from anchorhold_reference.stores.outer import ColdStore
 from anchorhold_reference.stores.sqlite import SqliteFile, SqliteLedger
 from anchorhold_reference.transcript import Transcript
-from anchorhold_reference.values import Request, Settings, Summarise
+from anchorhold_reference.values import Request, Settings, Summarise, no_steps
 
 Work: TypeAlias = Callable[[Transcript], object]
 LEDGER = "ledger.db"
@@ -80,6 +80,7 @@ class Scene:
             cold_store=outside,
             clock=lambda: 0.0,
             uptime=still,
+            steps=no_steps if gate is None else gate.name,
             ledger=_opener(gate),
         )
 

@@ -24,6 +24,8 @@ from anchorhold_reference.stores.outer import ColdStore
 
 PATIENCE = 60.0
 """Seconds after which a worker that does not come to its next call is an error of the test's."""
+TRANSACTION = "transaction"
+"""What a call is called until it is known what it writes."""
 ROWS = "*"
 """As a column that is written: rows come or go."""
 Cell: TypeAlias = tuple[str, str]
@@ -74,7 +76,9 @@ class Statements:
         for statement in statements(TABLES + SQLITE):
             self._database.execute(statement)
         self._near: dict[str, set[str]] = {}
-        tables = [str(name) for (name,) in self._database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        tables = [
+            str(name) for (name,) in self._database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        ]
         for table in tables:
             for row in self._database.execute(f"PRAGMA foreign_key_list('{table}')"):
                 self._near.setdefault(table, set()).add(row[2])
@@ -95,7 +99,7 @@ class Statements:
                 self._writes.add((first, second or ROWS))
             elif action in {sqlite3.SQLITE_INSERT, sqlite3.SQLITE_DELETE}:
                 self._writes.add((first, ROWS))
-                # A row that comes needs those that it refers to, and one that goes is needed by those that refer to it.
+                # A row that comes needs those that it refers to; one that goes, that none refers to it.
                 self._reads.update((near, "") for near in self._near.get(first, ()))
         return sqlite3.SQLITE_OK
 
@@ -150,6 +154,7 @@ class Gate:
         self.writing = False
         """It has the right to write."""
         self.reading = False
+        self._name: str | None = None
         self._go = threading.Semaphore(0)
         self._come = threading.Semaphore(0)
         self._stopped = False
@@ -167,13 +172,19 @@ class Gate:
 
     # In the worker's thread
 
+    def name(self, step: str) -> None:
+        """Call the next call by this name: a transcript's `steps` hook."""
+        if self.armed:
+            self._name = step
+
     def stand(self, call: str, *, write: bool = False) -> None:
         """Wait until the worker may go on."""
         if not self.armed:
             return
         if self._stopped:
             raise _Stop
-        self.at, self.writes_next = call, write and not self.writing
+        self.at, self.writes_next = call if self._name is None else self._name, write and not self.writing
+        self._name = None
         self._close()
         self._come.release()
         self._go.acquire()
@@ -237,6 +248,8 @@ class Gate:
         step.begins = self._began
         step.footprint = Footprint(frozenset(self._reads), frozenset(self._writes), self._whole)
         step.changes = bool(self._writes) or self._whole
+        if step.call == TRANSACTION:
+            step.call = f"writes {', '.join(sorted({table for table, _ in self._writes} - {LOCK[0]})) or 'nothing'}"
         if not split:
             self._began = None
         if self.reading and self._snapshot is None and self._reads:
@@ -294,7 +307,7 @@ class SteppedLedger:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Stand, then as the ledger within."""
-        self._gate.stand("transaction", write=True)
+        self._gate.stand(TRANSACTION, write=True)
         with self._block(self._inner.transaction(), writing=True):
             yield
 

@@ -49,10 +49,10 @@ class Watch:
     def __init__(self, path: Path, *, before: "Watch | None" = None) -> None:
         """Of the file at `path`; with `before`, going on from what that one saw last, in another copy of the file."""
         self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        self.rows = Rows() if before is None else before.rows
-        self._asserted: dict[int, dict[bytes, str]] = {} if before is None else dict(before._asserted)
-        self._speakers: dict[int, str] = {} if before is None else dict(before._speakers)
-        self._classes: dict[int, str] = {} if before is None else dict(before._classes)
+        self.rows: Rows = Rows() if before is None else before.rows
+        self.asserted: dict[int, dict[bytes, str]] = {} if before is None else dict(before.asserted)
+        self.speakers: dict[int, str] = {} if before is None else dict(before.speakers)
+        self.classes: dict[int, str] = {} if before is None else dict(before.classes)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -75,13 +75,13 @@ class Watch:
                 "SELECT carrier, id, speaker, payload FROM turn ORDER BY carrier"
             ):
                 turns[span] = turn
-                if span not in self._asserted and payload is not None:
+                if span not in self.asserted and payload is not None:
                     said = decode(payload)
                     found = facts_of(said)
-                    self._asserted[span] = {m.key: f"{turn}: {m.literal} ({m.kind} {m.key[:3].hex()})" for m in found}
-                    self._speakers[span] = speaker
+                    self.asserted[span] = {m.key: f"{turn}: {m.literal} ({m.kind} {m.key[:3].hex()})" for m in found}
+                    self.speakers[span] = speaker
                     kind = classify(frozenset(m.kind for m in found), calls=bool(said.calls))
-                    self._classes[span] = kind.value.replace("-", "_")
+                    self.classes[span] = kind.value.replace("-", "_")
             covers: dict[int, tuple[int, ...]] = {}
             for summary, carrier in self._all("SELECT summary, carrier FROM covers ORDER BY summary, carrier"):
                 covers[summary] = (*covers.get(summary, ()), carrier)
@@ -116,7 +116,7 @@ class Watch:
 
     def said(self, span: int) -> tuple[str, ...]:
         """The assertions of a span."""
-        return tuple(self._asserted.get(span, {}).values())
+        return tuple(self.asserted.get(span, {}).values())
 
     def name(self, carrier: int) -> str:
         """A turn's id, or a summary's."""
@@ -128,8 +128,8 @@ class Watch:
         return tuple(
             words
             for span in self.under(summary, rows)
-            for key, words in self._asserted.get(span, {}).items()
-            if (key, "") in carried or (key, self._speakers[span]) in carried
+            for key, words in self.asserted.get(span, {}).items()
+            if (key, "") in carried or (key, self.speakers[span]) in carried
         )
 
     def under(self, summary: int, rows: Rows) -> tuple[int, ...]:
@@ -144,10 +144,10 @@ class Watch:
     def _events(self, old: Rows, new: Rows) -> Iterator[Occurrence]:
         for span in sorted(new.turns.keys() - old.turns.keys()):
             yield Occurrence(
-                event="append", span=new.turns[span], asserts=self.said(span), kind=self._classes.get(span)
+                event="append", span=new.turns[span], asserts=self.said(span), kind=self.classes.get(span)
             )
         for span, key in sorted(new.tombstones - old.tombstones):
-            yield Occurrence(event="tombstone", asserts=(self._asserted[span][key],))
+            yield Occurrence(event="tombstone", asserts=(self.asserted[span][key],))
         for span in sorted(new.erased - old.erased):
             yield Occurrence(event="forget", span=new.turns[span])
         staged = {carrier for carrier, state in new.states.items() if state == "staged"}
@@ -189,7 +189,7 @@ class Watch:
         for epoch, (_, span, holding, _) in sorted(new.pointers.items()):
             if holding in LEFT and epoch in old.pointers and old.pointers[epoch][2] not in LEFT:
                 yield Occurrence(event="expire", span=new.turns[span])
-                dropped = {self._asserted[span].get(key) for at, key in new.tombstones if at == span}
+                dropped = {self.asserted[span].get(key) for at, key in new.tombstones if at == span}
                 for words in self.said(span):
                     if words not in dropped:
                         yield Occurrence(event="reconstitute", asserts=(words,))
@@ -217,10 +217,11 @@ class Watch:
         for span in sorted(waiting & set(new.covers.get(carrier, ()))):
             # Its source is held until the copy has landed.
             yield Occurrence(event="copy", span=new.turns[span], asserts=self.said(span))
+        waiting &= set(self.under(carrier, new))
         yield Occurrence(
             event="commit",
             summary=self.name(carrier),
             spans=tuple(new.turns[c] for c in leaving if c in new.turns),
             summaries=tuple(self.name(c) for c in leaving if c not in new.turns),
-            pending=tuple(new.turns[span] for span in sorted(waiting & set(new.covers.get(carrier, ())))),
+            pending=tuple(new.turns[span] for span in sorted(waiting)),
         )
