@@ -70,6 +70,8 @@ class Workload:
     reads: Mapping[str, str] = field(default_factory=dict)
     """Which turn's pointer a reader follows, by worker."""
     slow: bool = False
+    at_random: bool = False
+    """Its orders are too many: some are drawn."""
 
     def scene(self, tokens: Tokens, *, every_call: bool = False) -> Scene:
         def working(work: Callable[[Transcript, Tokens], object]) -> Work:
@@ -383,8 +385,8 @@ def _faults(transcript: Transcript) -> Iterable[str]:
             yield f"what {turn_id} says is answered by {answer.kind} {answer.value!r}: {answer.reason} (ANC-1)"
     for (turn_id,) in ledger.all(
         "SELECT t.id FROM turn t JOIN carrier c ON c.id = t.carrier AND c.state = 'raw' WHERE t.payload IS NULL "
-        "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier AND (p.holding IN ('gone', 'expired') OR EXISTS "
-        "(SELECT 1 FROM cold o WHERE o.slot = p.slot AND o.epoch = p.epoch)))"
+        "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier AND (p.holding IN ('gone', 'expired') "
+        "OR EXISTS (SELECT 1 FROM cold o WHERE o.slot = p.slot AND o.epoch = p.epoch)))"
     ):
         yield f"the source of {turn_id} was let go, and no copy of it is there (PTR-2)"
 
@@ -540,6 +542,25 @@ WORKLOADS = (
         slow=True,
     ),
     Workload(
+        name="compactor, copier, reader",
+        says="a copy lands and its pointer is followed while the summary over it is replaced",
+        prepare=_pending_and_more,
+        workers={"compactor": compact, "copier": settle, "reader": read("t1")},
+        reads={"reader": "t1"},
+        settings=HELD,
+        slow=True,
+    ),
+    Workload(
+        name="copier, reaper, reader",
+        says="a copy lands, its original is let go, and its pointer is followed",
+        prepare=_pending,
+        workers={"copier": settle, "reaper": reap("t1"), "reader": read("t1")},
+        reads={"reader": "t1"},
+        repeats=(1,),
+        settings=HELD,
+        slow=True,
+    ),
+    Workload(
         name="compactor, copier, reaper, reader",
         says="all four: a copy lands, its original is let go and read, while the summary over it is replaced",
         prepare=_pending_and_more,
@@ -548,6 +569,7 @@ WORKLOADS = (
         repeats=(1,),
         settings=HELD,
         slow=True,
+        at_random=True,
     ),
     Workload(
         name="copier, forgetter; outside",
@@ -615,7 +637,7 @@ def main(names: Sequence[str]) -> None:
     print("| workers | what | turns of each | orders of so many turns | before reduction | after | states |")  # noqa: T201
     print("|---|---|---|---|---|---|---|")  # noqa: T201
     for workload in WORKLOADS:
-        if not names or workload.name in names:
+        if workload.name in names or not (names or workload.at_random):
             print(row(workload), flush=True)  # noqa: T201
 
 
