@@ -210,6 +210,8 @@ class Gate:
 
     def begun(self, *, writing: bool) -> None:
         """A transaction or a block of reads is open."""
+        if not self.armed:
+            return
         self.writing, self.reading = writing, not writing
         self._began = None
         if writing:
