@@ -132,7 +132,7 @@ class Examiner:
     def begin(self) -> SceneRun:
         """A run that is looked at."""
         run = self.scene.begin()
-        Eyes(self, run, Watch(run.directory / LEDGER, before=self._first), list(self._before))
+        self._eyes = Eyes(self, run, Watch(run.directory / LEDGER, before=self._first), list(self._before))
         return run
 
     def seen(self, run: SceneRun) -> "Seen":
@@ -155,10 +155,9 @@ class Examiner:
         finally:
             shutil.rmtree(copied)
 
-    def visit(self, run: SceneRun) -> None:
-        """What has to hold when a run is over."""
-        eyes = run.watchers[0].__self__  # type: ignore[attr-defined]
-        eyes.end()
+    def visit(self, _run: SceneRun) -> None:
+        """What has to hold when the run that was begun last is over."""
+        self._eyes.end()
 
 
 @dataclass(frozen=True)
@@ -597,7 +596,7 @@ def run_all(workload: Workload, *, reduced: bool = True, every_call: bool = Fals
     scene = workload.scene(tokens, every_call=every_call)
     examiner = Examiner(workload, scene, tokens)
     with scene:
-        return explore(examiner.begin, visit=examiner.visit, reduced=reduced), examiner  # type: ignore[arg-type]
+        return explore(examiner.begin, visit=examiner.visit, reduced=reduced), examiner
 
 
 def broken_by(workload: Workload) -> BrokenError | None:
@@ -607,7 +606,7 @@ def broken_by(workload: Workload) -> BrokenError | None:
     examiner = Examiner(workload, scene, tokens)
     with scene:
         examiner.failures = failures = []
-        explore(examiner.begin, visit=examiner.visit)  # type: ignore[arg-type]
+        explore(examiner.begin, visit=examiner.visit)
         if not failures:
             return None
         shortest = min(failures, key=lambda error: (switches(error.schedule), len(error.schedule)))
@@ -615,7 +614,7 @@ def broken_by(workload: Workload) -> BrokenError | None:
 
         def fails(names: Sequence[str]) -> bool:
             failures.clear()
-            replay(examiner.begin, names, visit=examiner.visit)  # type: ignore[arg-type]
+            replay(examiner.begin, names, visit=examiner.visit)
             found.extend(error for error in failures if switches(error.schedule) <= switches(names))
             return bool(failures)
 

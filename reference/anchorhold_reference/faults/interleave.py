@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb, factorial, prod
 from random import Random
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from anchorhold_reference.faults.stepping import LOCK, RIGHT, Footprint, Step
 
@@ -152,12 +152,12 @@ class Exploration:
         return sum(order.extensions(self.longest) for order in self.orders)
 
 
-Visit = Callable[[Run], None]
-"""Looks at a run that is over, and raises where something is wrong."""
+_R = TypeVar("_R", bound=Run)
 
 
-def explore(begin: Callable[[], Run], *, visit: Visit, reduced: bool = True) -> Exploration:
-    """Run every order, or one of each class, depth first; after each, `visit`. Raises `DeadlockError`."""
+def explore(begin: Callable[[], _R], *, visit: Callable[[_R], None], reduced: bool = True) -> Exploration:
+    """Run every order, or one of each class, depth first; `begin` makes a run, always from the same state, and
+    `visit` looks at each one that is over, and raises where something is wrong. Raises `DeadlockError`."""
     path: list[_Node] = []
     found: Exploration | None = None
     while True:
@@ -291,20 +291,20 @@ def _order(steps: Sequence[Step], workers: Sequence[str]) -> Order:
     return Order(tuple(tuple(needs[worker]) for worker in workers))
 
 
-def replay(begin: Callable[[], Run], schedule: Sequence[str], *, visit: Visit) -> tuple[str, ...]:
+def replay(begin: Callable[[], _R], schedule: Sequence[str], *, visit: Callable[[_R], None]) -> tuple[str, ...]:
     """Run one order; where it names a worker that is done or has to wait, or has ended, the first who can goes on.
     Answers with the order as it was run. Raises `DeadlockError`."""
     return _drive(begin, iter(schedule), visit)
 
 
-def wander(begin: Callable[[], Run], *, visit: Visit, runs: int, seed: int) -> set[tuple[str, ...]]:
+def wander(begin: Callable[[], _R], *, visit: Callable[[_R], None], runs: int, seed: int) -> set[tuple[str, ...]]:
     """Run orders drawn at random; answers with those that were run."""
     drawn = Random(seed)  # noqa: S311 - not for secrets
     return {_drive(begin, None, visit, drawn) for _ in range(runs)}
 
 
 def _drive(
-    begin: Callable[[], Run], names: Iterator[str] | None, visit: Visit, drawn: Random | None = None
+    begin: Callable[[], _R], names: Iterator[str] | None, visit: Callable[[_R], None], drawn: Random | None = None
 ) -> tuple[str, ...]:
     run = begin()
     taken: list[str] = []
