@@ -456,7 +456,7 @@ class Transcript:
         """
         address = unseal(token)
         try:
-            answer = answers.resolve(self._session, address)
+            answer = answers.steadily(self._session, lambda: answers.resolve(self._session, address))
         except (MismatchError, StoreError) as error:
             if address is not None:
                 self._damaged(address.epoch, error)
@@ -474,11 +474,13 @@ class Transcript:
 
         Where several values were asserted the newest answers, and the reason says that there are others.
         """
-        return answers.reconstitute(self._session, subject, attribute, evidence=evidence)
+        return answers.steadily(
+            self._session, lambda: answers.reconstitute(self._session, subject, attribute, evidence=evidence)
+        )
 
     def search(self, literal: str) -> Answer:
         """Look a literal up, as a whole word or words, in the window and in every original (REC-1)."""
-        return search(self._session, literal)
+        return answers.steadily(self._session, lambda: search(self._session, literal))
 
     def retrieve(self, query: str, *, limit: int = 8) -> list[Answer]:
         """The originals outside the window that a question in words fits best, the best first; with `Settings.embed`
