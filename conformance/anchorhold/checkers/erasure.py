@@ -5,7 +5,8 @@ from enum import StrEnum
 
 from anchorhold.checkers.provenance import shown_to
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, plain, shorten, stands, words
 from anchorhold.compactor import Mechanism
 from anchorhold.traces import own_words
