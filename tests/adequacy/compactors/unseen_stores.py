@@ -74,7 +74,7 @@ class RetiresTheWholeSubject(SlotCache):
 
 
 class RetiresWhatWasSaidBefore(SlotCache):
-    """A later turn about the same subject supersedes the earlier one, whatever it says; and the gate believes that."""
+    """A later turn about the same subject supersedes the earlier one, whatever it says, and the gate believes it."""
 
     def append(self, turn: Turn) -> None:
         new = {s.subject for s in statements(whole(turn))}
