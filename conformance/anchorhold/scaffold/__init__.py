@@ -31,7 +31,7 @@ class Scaffold:
     others: Mapping[str, str]
     """The other templates, by the path to write."""
     copied: Mapping[str, str]
-    """What is not filled in but copied, beside the adapter: files of the package's `adapters`, by the path to write."""
+    """What is copied as it is, beside the adapter: files of the package's `adapters`, by the path to write."""
     setup: str
     """Steps of the CI workflow before the check, as YAML."""
 
