@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from anchorhold.checkers.holding import HELD, Hold, asks_for, covering, hold, through_pointers
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
 from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.words import shorten
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import AnswerKind
 
@@ -258,6 +259,39 @@ def ret_5(reading: Reading, tally: Tally) -> None:
             )
 
 
+def _since(reading: Reading, tally: Tally) -> None:
+    """Since when: told while it is degraded and not otherwise, and the same as long as it stays so."""
+    before: dict[str, Observation] = {}
+    for observation in reading.observations:
+        since, status, last = observation.since, observation.status, before.get(observation.session)
+        if since is None or status is None:
+            continue
+        before[observation.session] = observation
+        tally.trigger()
+        if (status == LOSSLESS) is not (since.value is None):
+            told = "nothing" if since.value is None else f"{since.value:g}"
+            tally.fail(
+                f"The status is “{shorten(status)}”, and since when it is degraded is told as {told}.",
+                fact="status",
+                event=since.at,
+            )
+        elif last is not None and last.since is not None and last.status == status != LOSSLESS:
+            harmed = any(o.op == "corrupt" and last.end < o.end < observation.start for o in reading.operations)
+            if last.since.value != since.value and not harmed:
+                tally.fail(
+                    f"The status is “{shorten(status)}” as it was before, and since when it is so was told as "
+                    f"{last.since.value} and is now {since.value}.",
+                    fact="status",
+                    event=since.at,
+                )
+
+
+def ret_5_whole(reading: Reading, tally: Tally) -> None:
+    """Why, and since when."""
+    ret_5(reading, tally)
+    _since(reading, tally)
+
+
 STATUS = (Mechanism.STATUS,)
 
 CHECKERS = (
@@ -265,5 +299,5 @@ CHECKERS = (
     RuleChecker(rule="RET-2", minimum=1, mechanisms=(Mechanism.AUDITS,), examine=ret_2),
     RuleChecker(rule="RET-3", minimum=1, mechanisms=STATUS, examine=ret_3),
     RuleChecker(rule="RET-4", minimum=3, mechanisms=(Mechanism.EXPIRY, Mechanism.CLOCKS), examine=ret_4),
-    RuleChecker(rule="RET-5", minimum=5, mechanisms=STATUS, examine=ret_5),
+    RuleChecker(rule="RET-5", minimum=5, mechanisms=STATUS, examine=ret_5_whole),
 )

@@ -13,6 +13,7 @@ import msgspec
 from anchorhold.checkers.reading import (
     COMMON,
     CONTENT,
+    DROPPING,
     MAIN,
     READS,
     SIDELINES,
@@ -25,6 +26,7 @@ from anchorhold.checkers.reading import (
     Question,
     Reading,
     Said,
+    SinceRead,
     Source,
     Stretch,
     Withdrawal,
@@ -149,9 +151,10 @@ def read(history: History) -> Reading:
                 source=str(o.arguments.get("source", "")),
                 reason=str(o.arguments.get("reason", "")),
                 operation=o,
+                superseder=o.arguments.get("superseder"),
             )
             for o in done
-            if o.op == "tombstone"
+            if o.op in DROPPING
         ),
         sources=_sources(done, said),
         pointers=pointers,
@@ -368,6 +371,7 @@ class _Look:
         self.manifests: dict[str, tuple[Entry, ...]] = {}
         self.tombstones: tuple[Tombstone, ...] | None = None
         self.status: str | None = None
+        self.since: SinceRead | None = None
         self.ratios: Ratios | None = None
         self.audits: tuple[Audit, ...] | None = None
         self.questions: list[Question] = []
@@ -410,6 +414,8 @@ class _Look:
                 self.tombstones = convert(value, tuple[Tombstone, ...])
             case "status":
                 self.status = str(value)
+            case "degraded_since":
+                self.since = SinceRead(value=value, at=operation.end)
             case "ratios":
                 self.ratios = convert(value, Ratios)
             case "audits":
@@ -464,6 +470,7 @@ def _observations(
             manifests=look.manifests,
             tombstones=look.tombstones,
             status=look.status,
+            since=look.since,
             ratios=look.ratios,
             audits=look.audits,
             questions=tuple(replace(q, answer=joined(q.answer, look.answers, look.errors)) for q in look.questions),

@@ -155,15 +155,15 @@ def out_2(reading: Reading, tally: Tally) -> None:
     """Each outcome against what was seen before and after."""
     for stretch in reading.stretches:
         operation = _alone(stretch)
-        if operation is None or operation.op not in ("compact", "evict", "tombstone"):
+        if operation is None or operation.op not in ("compact", "evict", "tombstone", "supersede"):
             continue
         outcome = operation.outcome()
         if outcome is None and operation.ended is EventType.INFO:
             continue
         tally.trigger()
-        wrong = {"compact": _compact, "evict": _evict, "tombstone": _tombstone}[operation.op](
-            reading, stretch, operation, outcome
-        )
+        wrong = {"compact": _compact, "evict": _evict, "tombstone": _tombstone, "supersede": _tombstone}[
+            operation.op
+        ](reading, stretch, operation, outcome)
         if wrong is not None:
             said = f"answered “{outcome.kind}”" if outcome else f"ended with an error ({operation.error})"
             tally.fail(
@@ -230,7 +230,7 @@ def anc_5(reading: Reading, tally: Tally) -> None:
     """After a refused or failed operation, everything that can be seen is as it was."""
     for stretch in reading.stretches:
         operation = _alone(stretch)
-        if operation is None or operation.op not in ("compact", "evict", "tombstone"):
+        if operation is None or operation.op not in ("compact", "evict", "tombstone", "supersede"):
             continue
         outcome = operation.outcome()
         failed = operation.ended is EventType.FAIL or (

@@ -20,6 +20,7 @@ REMOVING = frozenset(
         "clock",
         "lose_power",
         "tombstone",
+        "supersede",
         "rewind",
         "clear",
         "forget",

@@ -30,10 +30,14 @@ def _labelled(plan: Plan) -> tuple[AnyStep, ...]:
     """Structured turns of each kind that declare themselves narrative (EVI-4)."""
     planter = plan.planter
     facts = tuple(planter.fact(kind) for kind in ("path", "number", "negation", "identifier"))
+    more = tuple(planter.fact(kind) for kind in ("path", "negation"))
     argument = planter.argument("command")
     asking, result = planter.call(argument)
     asking = Append(turn=replace(asking.turn, text=f"{LABEL} Just looking around."), facts=asking.facts)
+    # Declared where no word of the text says so: a field that the caller fills in.
+    declared = tuple(planter.declare(planter.utter(f.text, f, speaker="assistant"), "narrative") for f in more)
     return (
+        *declared,
         *(planter.utter(f"{LABEL} {fact.text}", fact, speaker="assistant") for fact in facts),
         asking,
         result,
