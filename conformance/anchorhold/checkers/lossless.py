@@ -97,6 +97,29 @@ def _not_there(reading: Reading, observation: Observation, turns: list[str]) -> 
     return None
 
 
+def _never_left(reading: Reading, tally: Tally) -> None:
+    """An audit of what stands in the window fetches nothing that could be missing."""
+    for stretch in reading.stretches:
+        before, after = stretch.before, stretch.after
+        if before.audits is None or after.audits is None or before.live is None or after.live is None:
+            continue
+        for audit in after.audits[len(before.audits) :]:
+            turn = reading.turn_of(audit.turn)
+            if turn is not None and turn in before.raw & after.raw:
+                tally.trigger()
+                tally.fail(
+                    f"An audit fetched a fact of {reading.quote(turn)}, which had not left the window.",
+                    fact="audits",
+                    event=after.end,
+                )
+
+
+def ret_2_whole(reading: Reading, tally: Tally) -> None:
+    """Audits are run in time, of what had left the window, and say the truth."""
+    ret_2(reading, tally)
+    _never_left(reading, tally)
+
+
 def ret_2(reading: Reading, tally: Tally) -> None:
     """Each period of compactions: an audit in it, of a turn that had left the window, and its word is true."""
     done = [o for o in reading.operations if o.op == "compact" and o.committed]
@@ -296,7 +319,7 @@ STATUS = (Mechanism.STATUS,)
 
 CHECKERS = (
     RuleChecker(rule="RET-1", minimum=3, mechanisms=STATUS, examine=ret_1),
-    RuleChecker(rule="RET-2", minimum=1, mechanisms=(Mechanism.AUDITS,), examine=ret_2),
+    RuleChecker(rule="RET-2", minimum=1, mechanisms=(Mechanism.AUDITS,), examine=ret_2_whole),
     RuleChecker(rule="RET-3", minimum=1, mechanisms=STATUS, examine=ret_3),
     RuleChecker(rule="RET-4", minimum=3, mechanisms=(Mechanism.EXPIRY, Mechanism.CLOCKS), examine=ret_4),
     RuleChecker(rule="RET-5", minimum=5, mechanisms=STATUS, examine=ret_5_whole),

@@ -188,6 +188,9 @@ def _compact(reading: Reading, stretch: Stretch, operation: Operation, outcome: 
         if removed:
             return f"{reading.quote(removed[0])} is no longer in the window"
         return "the summaries in the window are others than before"
+    asked = [call for call in operation.calls if call.op == "summarise"]
+    if outcome is not None and outcome.kind is OutcomeKind.REFUSED and asked and not any(call.ok for call in asked):
+        return "no rule forbade it: its model could not be asked"
     if outcome is not None and outcome.kind is OutcomeKind.NOTHING:
         failures = [call for call in operation.calls if call.op == "summarise" and defect(call, [])]
         if failures and len(failures) == len(operation.calls):
@@ -226,10 +229,16 @@ def _tombstone(_reading: Reading, stretch: Stretch, operation: Operation, outcom
     )
 
 
+def _armed(stretch: Stretch) -> Operation | None:
+    """The one changing operation of a stretch; that a write of it was made to fail changes nothing by itself."""
+    changing = [operation for operation in stretch.operations if operation.op != "fail_store"]
+    return changing[0] if len(changing) == 1 else None
+
+
 def anc_5(reading: Reading, tally: Tally) -> None:
     """After a refused or failed operation, everything that can be seen is as it was."""
     for stretch in reading.stretches:
-        operation = _alone(stretch)
+        operation = _armed(stretch)
         if operation is None or operation.op not in ("compact", "evict", "tombstone", "supersede"):
             continue
         outcome = operation.outcome()

@@ -1,7 +1,9 @@
 """Wrong ones written from the rules' texts and public reports alone, before their author had seen a checker.
 
 Here: those whose fault lies in the store, its gate, its keys or its status. See `unseen_windows` for the others.
-None of them was changed after it was known what catches it.
+What they do was not changed after it was known what catches it; where the suite missed one, the suite was mended.
+Two were taken out, one that could not do what it was written for and one that answers out of the protocol's form, and
+one stands under another rule than at first (`ForksTheWindowOnly`: ANC-1, first PTR-1).
 """
 
 import hashlib
@@ -114,15 +116,6 @@ class SaysExpiredOfEveryUnknownKey(SlotCache):
     def get(self, token: str) -> Answer:
         answer = super().get(token)
         return Answer(kind=AnswerKind.EXPIRED) if answer.kind is AnswerKind.FOREIGN else answer
-
-
-class LosesLateResults(SlotCache):
-    """A result whose call is not in the window any more belongs to nothing."""
-
-    def append(self, turn: Turn) -> None:
-        calls = {call.id for known in self.session.turns for call in known.calls}
-        if turn.result_of is None or turn.result_of in calls:
-            super().append(turn)
 
 
 class LetsTheOldGo(SlotCache):
@@ -351,7 +344,6 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     (RetiresWhatWasSaidBefore, "MAN-6"),
     (RemembersAnswersForEverybody, "ISO-1"),
     (SaysExpiredOfEveryUnknownKey, "EPO-2"),
-    (LosesLateResults, "STR-1"),
     (LetsTheOldGo, "EVI-7"),
     (TakesTheNeighboursWord, "ANC-1"),
     (AnswersWithTheMostSaid, "REC-1"),
@@ -360,7 +352,7 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     (CommitsWhatWasForgottenMeanwhile, "CON-3"),
     (RewindsByCount, "CON-3"),
     (KeepsItsSummaryThroughARewind, "CON-3"),
-    (ForksTheWindowOnly, "PTR-1"),
+    (ForksTheWindowOnly, "ANC-1"),
     (KeepsABackup, "ERA-1"),
     (ErasesTheWholeBlock, "ERA-1"),
     (AuditsWhatNeverLeft, "RET-2"),
