@@ -17,9 +17,8 @@ ODD = (
     "two  spaces,\ttabs\t\tand a trailing one \n\n\nand three empty lines\n",
     "line ends of\r\nanother\r\nsystem, and one\ralone",
     "\x1b[31mred\x1b[0m, a bell \x07, a form feed \x0c, a unit separator \x1f and a delete \x7f",
-    "naïve café, nai\N{COMBINING DIAERESIS}ve cafe\N{COMBINING ACUTE ACCENT} in two parts, "
-    "\N{ZERO WIDTH SPACE}zero width, \N{RIGHT-TO-LEFT MARK}marks",
-    "“curly” and ‘single’ quotes, an ellipsis…, \N{NO-BREAK SPACE}a hard space, ﬁne ligatures, ½ and №\N{SUPERSCRIPT TWO}",
+    "café, cafe\N{COMBINING ACUTE ACCENT} in two parts, \N{ZERO WIDTH SPACE}zero width, \N{RIGHT-TO-LEFT MARK}marks",
+    "“curly” and ‘single’ quotes, an ellipsis…, \N{NO-BREAK SPACE}a hard space, ﬁne ligatures, ½ and № 2",
     "\N{WOMAN}\N{EMOJI MODIFIER FITZPATRICK TYPE-5}\N{ZERO WIDTH JOINER} 東京 \N{LINE SEPARATOR}次の行 <a&b> \\n ✓",
     "a京\N{GRINNING FACE}é" * 150,
 )
