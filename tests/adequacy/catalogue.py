@@ -9,6 +9,7 @@ from compactors import (
     indexes,
     policies,
     readings,
+    records,
     sketches,
     structures,
     unseen_stores,
@@ -134,6 +135,7 @@ HONEST: tuple[type[Any], ...] = (
     *structures.HONEST,
     *indexes.HONEST,
     *sketches.HONEST,
+    *records.HONEST,
     *DRIVEN_HONEST,
 )
 """Of a shape that wrong ones have as well: blamed for nothing."""
@@ -239,6 +241,7 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     *indexes.WRONG,
     *sketches.WRONG,
     *DRIVEN_WRONG,
+    *records.WRONG,
     *unseen_windows.WRONG,
     *unseen_stores.WRONG,
 )
