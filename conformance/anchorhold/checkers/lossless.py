@@ -110,11 +110,11 @@ def _never_left(reading: Reading, tally: Tally) -> None:
             left.setdefault(turn, number)
     told = {audit: observation for observation in reading.observations for audit in observation.audits or ()}
     for audit, observation in told.items():
-        turn = reading.turn_of(audit.turn)
-        if turn in left and left[turn] > audit.compaction:
+        of = reading.turn_of(audit.turn)
+        if of is not None and left.get(of, 0) > audit.compaction:
             tally.fail(
-                f"The audit after {audit.compaction} compactions fetched a fact of {reading.quote(turn)}, which left "
-                f"the window with compaction {left[turn]}.",
+                f"The audit after {audit.compaction} compactions fetched a fact of {reading.quote(of)}, which left "
+                f"the window with compaction {left[of]}.",
                 fact="audits",
                 event=observation.end,
             )

@@ -1,4 +1,4 @@
-"""What is put on record beside an assertion or a status: what took its place, and since when it is so (MAN-4, RET-5)."""
+"""What is put on record: what took an assertion's place, and since when a status is so (MAN-4, RET-5)."""
 
 from typing import Any
 
