@@ -2,7 +2,8 @@
 
 from anchorhold.checkers.holding import HELD, PATIENCE, WAITING, Hold, Waits, hold
 from anchorhold.checkers.reading import Assertion, Observation, Reading, Stretch
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content
 from anchorhold_spec.vocabulary import CarrierKind, Item
 

@@ -8,7 +8,8 @@ from anchorhold.checkers.holding import HELD, Hold
 from anchorhold.checkers.provenance import shown_to
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading
 from anchorhold.checkers.retention import at_stake
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, plain, shorten, stands, words
 from anchorhold.compactor import Mechanism
 from anchorhold.traces import own_words

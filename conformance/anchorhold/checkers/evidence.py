@@ -14,7 +14,8 @@ from itertools import pairwise
 from anchorhold.checkers.holding import HELD, Hold, hold, through_pointers, tombstoned
 from anchorhold.checkers.reading import Assertion, Observation, Reading, Said, Stretch
 from anchorhold.checkers.retention import led_to
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, plain, sentences, words
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Item

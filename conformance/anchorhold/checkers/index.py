@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from anchorhold.checkers.reading import CONTENT, Observation, Reading
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, plain
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import AnswerKind, Pointer

@@ -3,7 +3,8 @@
 from anchorhold.checkers.anchoring import where_looked
 from anchorhold.checkers.holding import HELD, Hold, asks_for, hold, same_literal
 from anchorhold.checkers.reading import Assertion, Drop, Observation, Reading
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import plain
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import AnswerKind, Tombstone
