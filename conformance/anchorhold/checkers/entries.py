@@ -67,7 +67,7 @@ def idx_1(reading: Reading, tally: Tally) -> None:
     for lane in reading.lanes:
         waiting: set[str] = set()
         for stretch in lane:
-            if any(o.op in ("evict", "expire", "tombstone") for o in stretch.operations):
+            if any(o.op in ("evict", "expire", "tombstone", "supersede") for o in stretch.operations):
                 waiting.clear()
             waiting |= {turn for turn in reading.removed(stretch) if reading.said[turn].forms}
             for turn in sorted(waiting):

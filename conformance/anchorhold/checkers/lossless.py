@@ -11,6 +11,7 @@ from anchorhold.checkers.reading import CONTENT, READS, SIDELINES, Known, Observ
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.watch import Watch
+from anchorhold.checkers.words import shorten
 from anchorhold.compactor import Mechanism
 from anchorhold.wire.messages import METHODS
 from anchorhold_spec.vocabulary import Answer, AnswerKind
@@ -105,11 +106,26 @@ def _not_there(reading: Reading, observation: Observation, turns: list[str]) -> 
 class Audits(Watch):
     """Each period of compactions: an audit in it, of a turn that had left the window, and its word is true."""
 
-    operations = frozenset({"compact"})
+    operations = frozenset({"compact", "switch", "fork", "clear", "rewind"})
     _committed = 0
+    _several = False
+    """Whether compactions are counted over several windows, or turns may have left without one."""
+
+    def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
+        super().__init__(known, keys, tally)
+        self._left: dict[str, int] = {}
+        """With which compaction each turn left the window; kept only where there are audits to be held against it."""
 
     def operation(self, operation: Operation) -> None:
+        if operation.op != "compact":
+            self._several = True
+            return
         self._committed += operation.committed
+        outcome = operation.outcome() if operation.committed and self.known.offers("audits") else None
+        for name in (outcome.covered if outcome else None) or ():
+            turn = self.known.turn_of(name)
+            if turn is not None:
+                self._left.setdefault(turn, self._committed)
 
     def look(self, look: Observation) -> None:
         if look.audits is None:
@@ -130,6 +146,13 @@ class Audits(Watch):
             if turn is None or turn not in self.known.said:
                 self.tally.fail(
                     f"An audit says that it fetched a fact of {audit.turn}, which is no turn.",
+                    fact="audits",
+                    event=look.end,
+                )
+            elif not self._several and self._left.get(turn, 0) > audit.compaction:
+                self.tally.fail(
+                    f"The audit after {audit.compaction} compactions fetched a fact of {self.known.quote(turn)}, "
+                    f"which left the window with compaction {self._left[turn]}.",
                     fact="audits",
                     event=look.end,
                 )
@@ -273,12 +296,48 @@ class Lifetimes(Watch):
 
 
 class Status(Watch):
-    """Every reading of the status, at whatever time: answered, and with the reason where it is degraded."""
+    """Every reading of the status, at whatever time: answered, and with the reason and since when it is degraded."""
 
     operations = frozenset({*METHODS}) - (READS | SIDELINES) | {"status"}
     _last = "the beginning"
 
+    def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
+        super().__init__(known, keys, tally)
+        self._before: dict[str, Observation] = {}
+        """The last look at each session in which since when was read."""
+        self._harmed = 0
+        """The latest event at which the suite damaged something: it may be degraded anew, for the same reason."""
+
+    def look(self, look: Observation) -> None:
+        since, status, last = look.since, look.status, self._before.get(look.session)
+        if since is None or status is None:
+            return
+        self._before[look.session] = look
+        self.tally.trigger()
+        if (status == LOSSLESS) is not (since.value is None):
+            told = "nothing" if since.value is None else f"{since.value:g}"
+            self.tally.fail(
+                f"The status is “{shorten(status)}”, and since when it is degraded is told as {told}.",
+                fact="status",
+                event=since.at,
+            )
+        elif (
+            last is not None
+            and last.since is not None
+            and last.status == status != LOSSLESS
+            and last.since.value != since.value
+            and self._harmed < last.end
+        ):
+            self.tally.fail(
+                f"The status is “{shorten(status)}” as it was before, and since when it is so was told as "
+                f"{last.since.value} and is now {since.value}.",
+                fact="status",
+                event=since.at,
+            )
+
     def operation(self, operation: Operation) -> None:
+        if operation.op == "corrupt":
+            self._harmed = operation.end
         if operation.op != "status":
             self._last = operation.op
             return

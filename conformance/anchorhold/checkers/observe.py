@@ -14,6 +14,7 @@ import msgspec
 from anchorhold.checkers.reading import (
     COMMON,
     CONTENT,
+    DROPPING,
     MAIN,
     READS,
     SIDELINES,
@@ -26,6 +27,7 @@ from anchorhold.checkers.reading import (
     Question,
     Reading,
     Said,
+    SinceRead,
     Source,
     Stretch,
     Withdrawal,
@@ -150,9 +152,10 @@ def read(history: History) -> Reading:
                 source=str(o.arguments.get("source", "")),
                 reason=str(o.arguments.get("reason", "")),
                 operation=o,
+                superseder=o.arguments.get("superseder"),
             )
             for o in done
-            if o.op == "tombstone"
+            if o.op in DROPPING
         ),
         sources=_sources(done, said),
         pointers=pointers,
@@ -393,6 +396,7 @@ class Look:
         self.manifests: dict[str, tuple[Entry, ...]] = {}
         self.tombstones: tuple[Tombstone, ...] | None = None
         self.status: str | None = None
+        self.since: SinceRead | None = None
         self.ratios: Ratios | None = None
         self.audits: tuple[Audit, ...] | None = None
         self.questions: list[Question] = []
@@ -454,6 +458,8 @@ class Look:
             self.status = str(value)
         elif op == "ratios":
             self.ratios = value
+        elif op == "degraded_since":
+            self.since = SinceRead(value=value, at=at[1])
         else:
             self.audits = value
 
@@ -492,6 +498,7 @@ class Look:
             manifests=self.manifests,
             tombstones=self.tombstones,
             status=self.status,
+            since=self.since,
             ratios=self.ratios,
             audits=self.audits,
             questions=questions,
@@ -510,6 +517,7 @@ READ_AS: Mapping[str, Any] = {
     "manifest": tuple[Entry, ...],
     "tombstones": tuple[Tombstone, ...],
     "status": object,
+    "degraded_since": object,
     "ratios": Ratios,
     "audits": tuple[Audit, ...],
 }

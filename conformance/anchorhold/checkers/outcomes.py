@@ -158,7 +158,7 @@ class Outcomes(Watch):
 
     def stretch(self, stretch: Stretch) -> None:
         operation = _alone(stretch)
-        if operation is None or operation.op not in ("compact", "evict", "tombstone"):
+        if operation is None or operation.op not in ("compact", "evict", "tombstone", "supersede"):
             return
         if operation.start < stretch.before.end:
             # It was under way when the window was looked at before.
@@ -167,9 +167,8 @@ class Outcomes(Watch):
         if outcome is None and operation.ended is EventType.INFO:
             return
         self.tally.trigger()
-        wrong = {"compact": _compact, "evict": _evict, "tombstone": _tombstone}[operation.op](
-            self.known, stretch, operation, outcome
-        )
+        judged = {"compact": _compact, "evict": _evict, "tombstone": _tombstone, "supersede": _tombstone}
+        wrong = judged[operation.op](self.known, stretch, operation, outcome)
         if wrong is not None:
             said = f"answered “{outcome.kind}”" if outcome else f"ended with an error ({operation.error})"
             self.tally.fail(
@@ -196,6 +195,9 @@ def _compact(known: Known, stretch: Stretch, operation: Operation, outcome: Outc
         if removed:
             return f"{known.quote(removed[0])} is no longer in the window"
         return "the summaries in the window are others than before"
+    asked = [call for call in operation.calls if call.op == "summarise"]
+    if outcome is not None and outcome.kind is OutcomeKind.REFUSED and asked and not any(call.ok for call in asked):
+        return "no rule forbade it: its model could not be asked"
     if outcome is not None and outcome.kind is OutcomeKind.NOTHING:
         failures = [call for call in operation.calls if call.op == "summarise" and defect(call, [])]
         if failures and len(failures) == len(operation.calls):
@@ -234,11 +236,17 @@ def _tombstone(_known: Known, stretch: Stretch, operation: Operation, outcome: O
     )
 
 
+def _armed(stretch: Stretch) -> Operation | None:
+    """The one changing operation of a stretch; that a write of it was made to fail changes nothing by itself."""
+    changing = [operation for operation in stretch.operations if operation.op != "fail_store"]
+    return changing[0] if len(changing) == 1 else None
+
+
 def anc_5(reading: Reading, tally: Tally) -> None:
     """After a refused or failed operation, everything that can be seen is as it was."""
     for stretch in reading.stretches:
-        operation = _alone(stretch)
-        if operation is None or operation.op not in ("compact", "evict", "tombstone"):
+        operation = _armed(stretch)
+        if operation is None or operation.op not in ("compact", "evict", "tombstone", "supersede"):
             continue
         outcome = operation.outcome()
         failed = operation.ended is EventType.FAIL or (

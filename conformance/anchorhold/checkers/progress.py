@@ -14,7 +14,18 @@ from anchorhold.size import CHARACTERS_A_TOKEN, high_water, turn_size, window_si
 from anchorhold_spec.vocabulary import Item, OutcomeKind
 
 FAULTS = frozenset(
-    {"corrupt", "crash", "expire", "evict", "tombstone", "clock", "lose_power", "fail_store", "hold_copies"}
+    {
+        "corrupt",
+        "crash",
+        "expire",
+        "evict",
+        "tombstone",
+        "supersede",
+        "clock",
+        "lose_power",
+        "fail_store",
+        "hold_copies",
+    }
 )
 """After these a store is no longer simply healthy, and what they left behind may hold a compaction up."""
 TRIES = 3

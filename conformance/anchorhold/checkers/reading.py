@@ -39,6 +39,7 @@ READS = frozenset(
         "manifest",
         "tombstones",
         "status",
+        "degraded_since",
         "ratios",
         "audits",
     }
@@ -58,7 +59,9 @@ COMMON = frozenset(
     }
 )
 """Operations that concern every session of a store."""
-OUTCOMES = frozenset({"compact", "evict", "tombstone", "forget", "override"})
+DROPPING = frozenset({"tombstone", "supersede"})
+"""Operations by which a caller decides that an assertion may go."""
+OUTCOMES = frozenset({"compact", "evict", "tombstone", "supersede", "forget", "override"})
 SIDELINES = frozenset({"describe", "note", "close", "files", "scan", "begin", "advance"})
 """Operations that neither look nor change anything. What a worker does in them is an operation of its own."""
 WITHDRAWING = frozenset({"clear", "rewind", "forget"})
@@ -200,6 +203,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     manifests: Mapping[str, tuple[Entry, ...]] = {}
     tombstones: tuple[Tombstone, ...] | None = None
     status: str | None = None
+    since: "SinceRead | None" = None
+    """Since when it was told to be degraded."""
     ratios: Ratios | None = None
     audits: tuple[Audit, ...] | None = None
     questions: tuple[Question, ...] = ()
@@ -392,6 +397,15 @@ def lane(session: str, branch: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SinceRead:
+    """One reading of since when the status is degraded."""
+
+    value: float | None
+    at: int
+    """The event at which it was read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Drop:
     """A caller's explicit decision that an assertion may go."""
 
@@ -399,6 +413,8 @@ class Drop:
     source: str
     reason: str
     operation: Operation
+    superseder: str | None = None
+    """The turn that is said to have taken its place."""
 
 
 def convert(value: Any, kind: type[T]) -> T:

@@ -23,6 +23,7 @@ REMOVING = frozenset(
         "clock",
         "lose_power",
         "tombstone",
+        "supersede",
         "rewind",
         "clear",
         "forget",

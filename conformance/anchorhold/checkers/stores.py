@@ -14,7 +14,7 @@ from anchorhold.history import EventType
 from anchorhold.size import high_water, window_size
 from anchorhold_spec.vocabulary import OutcomeKind
 
-WRITING = frozenset({"compact", "evict", "tombstone", "forget", "append", "clear", "rewind", "override"})
+WRITING = frozenset({"compact", "evict", "tombstone", "supersede", "forget", "append", "clear", "rewind", "override"})
 
 
 def cra_3(reading: Reading, tally: Tally) -> None:

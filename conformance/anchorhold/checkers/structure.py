@@ -1,5 +1,6 @@
 """STR: what is put back together is a valid transcript, and the same one."""
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice, pairwise
@@ -14,6 +15,8 @@ from anchorhold.checkers.words import content, plain, shorten
 from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, Item, Turn
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+SURE = 16
+"""Letters and digits in a row by which a turn is known again whatever became of the rest."""
 
 
 def _there(known: Known, look: Observation) -> frozenset[str]:
@@ -206,6 +209,8 @@ def _exactly(turn: Turn, text: str | None, data: bytes | None) -> str | None:
         return "its white space is no longer what it was"
     if _printable(own) in _printable(text):
         return "its control characters are gone"
+    if len(bare := skeleton(own)) >= SURE and bare in skeleton(text):
+        return "some of its characters came back as others"
     return None
 
 
@@ -231,12 +236,32 @@ def str_3(reading: Reading, tally: Tally) -> None:
             covers = reading.turns_of(pointer.covers) if pointer is not None else None
             if answer.kind is not AnswerKind.FOUND or observation.exempt & (covers or frozenset()):
                 continue
-            among = covers if covers is not None else reading.contained(content(answer))
+            among = covers if covers is not None else _among(reading, observation, content(answer))
             for turn in among:
                 # Text that stands for several turns has no place for bytes: whether they can be had is PTR-1's.
                 if len(among) > 1 and reading.said[turn].turn.data is not None and answer.data is None:
                     continue
                 _compare(reading, tally, observation, turn, answer, f"by pointer {token}")
+
+
+def _among(reading: Reading, observation: Observation, text: str) -> frozenset[str]:
+    """The turns whose words stand in a text, in whatever form: also where they came back changed."""
+    bare = skeleton(text)
+    changed = {
+        name
+        for name, said in reading.said.items()
+        if said.at < observation.start
+        and name not in observation.exempt
+        and odd(said.turn)
+        and len(own := skeleton(said.turn.text or "")) >= SURE
+        and own in bare
+    }
+    return reading.contained(text) | changed
+
+
+def skeleton(text: str) -> str:
+    """Letters and digits alone, in one form: what is left of a text that was tidied."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text)))
 
 
 def _compare(
