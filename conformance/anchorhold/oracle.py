@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import takewhile
 
+import msgspec
+
 from anchorhold.checkers.erasure import Place, handed_out, own_to, says_any
 from anchorhold.checkers.evidence import omissions_named
 from anchorhold.checkers.holding import HELD, Hold, Waits, asks_for, hold, same_literal, through_pointers
@@ -385,7 +387,7 @@ class _Session:
             number, turn = assertion.number, assertion.turn
             if turn not in self._gone or number in self._dropped or reading.excused(after, turn):
                 continue
-            besides = replace(
+            besides = msgspec.structs.replace(
                 after,
                 raw=after.raw - {turn},
                 live=tuple(item for item in after.items if item.kind is CarrierKind.RAW),

@@ -1,19 +1,22 @@
-"""How `anchorhold verify` takes large files: `python tests/bench/verify.py [--mb 100]`.
+"""How `anchorhold verify` takes large files: `python tests/bench/verify.py [--most 10000000] [--text]`.
 
-Two files of that size are made: one of many sessions of a few compactions each, and one of a single session whose
-window is looked at all the time. Prints events a second of processor time, how many times longer it takes than
-decoding the same file with typed msgspec, and the most memory that the process took; the last must not grow with the
-file, for which a file of a tenth is verified as well. Not a test: nothing that is collected depends on time. Ends
-with 1 where a figure is not met.
+Files of 10^4, 10^5, … events are made, of three kinds: many sessions of a few compactions each; one session whose
+window is looked at all the time; and one in which every round gives out a new key for the same turns. For each are
+printed: events a second of processor time with the structural rules alone, and how many times longer that takes than
+decoding the same file with typed msgspec in the same process; how much longer an event takes in the largest file than
+in the smallest; and for the third kind the memory for each key ever issued, beyond what a file of a tenth takes.
+`--text` verifies files of 10^4 and 10^5 events with all rules as well. Not a test: nothing that is collected depends
+on time. Ends with 1 where a figure is not met.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -25,27 +28,75 @@ from history_builder import COMMITTED, KEEPING, NOTHING, Play, found, raw, slot,
 from toy_compactors import Archive
 
 from anchorhold.compactor import Description, Mechanism
-from anchorhold.history import Event, encode_line
+from anchorhold.history import encode_line
 from anchorhold.planting import Planter
 from anchorhold.run import play
 from anchorhold.workload import Compact, Workload
 from anchorhold_spec.vocabulary import Pointer
 
-GROWTH = 1.15
-"""How much more memory the whole file may take than a tenth of it."""
-COMMAND = """
-import resource, sys
-from anchorhold.cli import main
-try:
-    main(sys.argv[1:])
-except SystemExit:
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+RATIO = 3
+"""How many times longer than decoding the structural rules may take."""
+GROWTH = 1.25
+"""How much longer an event may take in the largest file than in the smallest."""
+KEY = 64
+"""Bytes for each key ever issued."""
+EVENTS_A_KEY = 10
+SMALLEST = 10_000
+"""Events."""
+CHILD = """
+import json, resource, sys, time
+import msgspec
+from anchorhold.checkers import CHECKERS, STRUCTURAL
+from anchorhold.history import Event
+from anchorhold.verify.run import Verifier
+
+path, rules, times = sys.argv[1], sys.argv[2], int(sys.argv[3])
+chosen = [checker for checker in CHECKERS if rules == "all" or checker.rule in STRUCTURAL]
+
+
+def decoding():
+    decoder = msgspec.json.Decoder(Event)
+    begun = time.process_time()
+    with open(path, "rb") as file:
+        for line in file:
+            if not line.startswith(b'{"anchorhold_history"'):
+                decoder.decode(line)
+    return time.process_time() - begun
+
+
+def verifying():
+    verifier = Verifier(chosen)
+    begun = time.process_time()
+    with open(path, "rb") as file:
+        verifier.take(file, name=path)
+    return time.process_time() - begun, verifier.done()
+
+
+decode, verify = [], []
+for _ in range(times):
+    decode.append(decoding())
+    took, done = verifying()
+    verify.append(took)
+memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+print(json.dumps({"decode": min(decode), "verify": min(verify), "memory": memory, "events": done.events}))
 """
-"""Verifies, and prints the most memory that it took, in KB: its status is of no interest here."""
+"""Decodes and verifies a file in turn, so many times, in one process; prints the least processor time of each."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taken:
+    """What verifying one file took."""
+
+    decode: float
+    """Seconds of processor time, as `verify`."""
+    verify: float
+    memory: float
+    """Bytes, at most."""
+    events: int
 
 
 def sessions(size: int) -> Iterator[bytes]:
-    """One session after another, until there are so many bytes."""
+    """One session after another, until there are so many events."""
     description = Description(
         name="toy",
         version="1",
@@ -57,7 +108,7 @@ def sessions(size: int) -> Iterator[bytes]:
     workload = Workload(name="session", aims=(), steps=tuple(steps))
     history = play(Archive(), workload, description=description, location="toy")
     text = b"".join(encode_line(each) + b"\n" for each in (history.header, *history.events))
-    for _ in range(1 + size // len(text)):
+    for _ in range(1 + size // len(history.events)):
         yield text
 
 
@@ -80,52 +131,86 @@ def looks(size: int) -> Iterator[bytes]:
     yield encode_line(msgspec.structs.replace(header, length=None)) + b"\n"
     yield b"".join(encode_line(event) + b"\n" for event in said.events[:begin])
     again = said.events[begin:]
-    written, number = 0, begin
-    while written < size:
+    number = begin
+    while number < size:
         lines = []
         for event in again:
             lines.append(encode_line(msgspec.structs.replace(event, index=number)) + b"\n")
             number += 1
-        block = b"".join(lines)
-        written += len(block)
-        yield block
+        yield b"".join(lines)
 
 
-def decoding(path: Path) -> float:
-    """Seconds of processor time that decoding each line takes, typed."""
-    decoder = msgspec.json.Decoder(Event)
-    begun = time.process_time()
-    with path.open("rb") as file:
-        for line in file:
-            if not line.startswith(b'{"anchorhold_history"'):
-                decoder.decode(line)
-    return time.process_time() - begun
+def keys(size: int) -> Iterator[bytes]:
+    """One session in which every compaction writes another summary of the same turn, and gives out another key."""
+    fact = slot("job J-88", "target", "/srv/a7")
+    said = Play(KEEPING, mechanisms=("summariser",))
+    said.call("open", {"settings": said.settings}, said.settings)
+    said.say("t1", fact.text, fact, speaker="assistant").say("t2", "Done.", speaker="assistant")
+    said.call("live", {}, [raw("t1", fact.text), raw("t2", "Done.")])
+    yield encode_line(msgspec.structs.replace(said.history().header, length=None)) + b"\n"
+    written, number = 0, 0
+    while written < size:
+        number += 1
+        summary_text = f"A job, told {number} times. Left out: one statement of turn t1."
+        said.call("compact", {}, COMMITTED, asked=[([fact.text], summary_text)])
+        said.call("live", {}, [summary(f"s{number}", summary_text, covers=["t1"]), raw("t2", "Done.")])
+        said.call("pointers", {}, [Pointer(summary=f"s{number}", token=f"key-{number:08}", covers=("t1",))])
+        said.call("get", {"token": f"key-{number:08}"}, found(fact.text))
+        written += len(said.events)
+        first = written - len(said.events)
+        events = (msgspec.structs.replace(event, index=first + n) for n, event in enumerate(said.events))
+        yield b"".join(encode_line(event) + b"\n" for event in events)
+        said.events.clear()
+
+
+MADE = {"many sessions": sessions, "one session": looks, "a new key each round": keys}
+
+
+def taken(path: Path, *, rules: str, times: int) -> Taken:
+    """Verify a file in a process of its own."""
+    done = run(sys.executable, "-c", CHILD, str(path), rules, str(times), cwd=path.parent)
+    return Taken(**json.loads(done.output.splitlines()[-1]))
+
+
+def shown(name: str, what: Taken, rules: str) -> None:
+    """One line for one file."""
+    print(
+        f"{name}, {what.events:,} events, {rules}: {what.events / what.verify:,.0f} events a second "
+        f"({what.verify / what.events * 1e6:.2f} µs each, {what.verify / what.decode:.1f} × decoding), "
+        f"{what.memory / 1e6:.0f} MB at most"
+    )
 
 
 def main() -> int:
-    """Measure both."""
+    """Measure all."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--mb", type=int, default=100)
-    size = arguments.parse_args().mb * 1_000_000
+    arguments.add_argument("--most", type=int, default=1_000_000, metavar="EVENTS")
+    arguments.add_argument("--text", action="store_true", help="also with the rules that look for words")
+    asked = arguments.parse_args()
+    sizes = [SMALLEST]
+    while sizes[-1] * 10 <= asked.most:
+        sizes.append(sizes[-1] * 10)
     account = Account()
     with tempfile.TemporaryDirectory() as folder:
-        for name, make in (("many sessions", sessions), ("one session", looks)):
-            took: list[float] = []
-            for part in (size // 10, size):
-                path = Path(folder) / "history.jsonl"
+        path = Path(folder) / "history.jsonl"
+        for name, make in MADE.items():
+            found: list[Taken] = []
+            for size in sizes:
                 with path.open("wb") as file:
-                    file.writelines(make(part))
-                with path.open("rb") as file:
-                    events = sum(1 for line in file)
-                plain = decoding(path)
-                done = run(sys.executable, "-c", COMMAND, "verify", "--json", str(path), cwd=Path(folder))
-                took.append(int(done.output.splitlines()[-1]) / 1000)
-                print(
-                    f"{name}: {path.stat().st_size / 1e6:,.0f} MB, {events:,} events: {done.processor:.1f} s "
-                    f"({events / done.processor:,.0f} events a second, {done.processor / plain:.0f} × decoding), "
-                    f"{took[-1]:.0f} MB at most"
-                )
-            account.hold(f"memory, {name}: the whole to a tenth", took[1] / took[0], GROWTH, unit=" ×")
+                    file.writelines(make(size))
+                found.append(taken(path, rules="structural", times=7 if size <= 100_000 else 2))
+                shown(name, found[-1], "structural rules")
+                if asked.text and size <= 100_000:
+                    shown(name, taken(path, rules="all", times=1), "all rules")
+            least = min(found, key=lambda each: each.verify / each.decode)
+            worst = max(found, key=lambda each: each.verify / each.decode)
+            account.hold(f"{name}: times decoding", worst.verify / worst.decode, RATIO, unit=" ×")
+            print(f"        (at best {least.verify / least.decode:.2f} ×)")
+            apiece = [each.verify / each.events for each in found]
+            account.hold(f"{name}: an event of the largest to one of the smallest", apiece[-1] / apiece[0], GROWTH)
+            if make is keys:
+                issued = (found[-1].events - found[-2].events) / EVENTS_A_KEY
+                account.hold(f"{name}: bytes a key", (found[-1].memory - found[-2].memory) / issued, KEY)
     return 0 if account.good else 1
 
 

@@ -4,6 +4,7 @@ Of tokens that are listed in some window, and of the last thousand that no longe
 before, only what the rules need that speak of every key ever issued is kept, packed.
 """
 
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -68,7 +69,8 @@ class Keys:
     def __init__(self, known: Known) -> None:
         self._known = known
         self._keys: dict[str, Key] = {}
-        self._idle: dict[str, None] = {}
+        # A dict finds its first entry the more slowly the more that stood before it were taken out.
+        self._idle: OrderedDict[str, None] = OrderedDict()
         self._listed: dict[str, tuple[Pointer, ...]] = {}
         self._names: dict[str, frozenset[str]] = {}
         self._packed = Packed("IIIHH")
@@ -130,11 +132,10 @@ class Keys:
                 self._idle[token] = None
         self._listed[look.session], self._names[look.session] = pointers, names
         while len(self._idle) > IDLE:
-            self._pack(next(iter(self._idle)))
+            self._pack(self._idle.popitem(last=False)[0])
         self.new = new
 
     def _pack(self, token: str) -> None:
-        del self._idle[token]
         key = self._keys.pop(token)
         low, wide = NOBODY, 0
         if key.packed is not None:

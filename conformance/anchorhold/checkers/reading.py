@@ -451,11 +451,13 @@ class Reading(Knowing):
     _stated: dict[str, frozenset[int]] = field(default_factory=dict, repr=False)
     _called: dict[tuple[str, str], bool] = field(default_factory=dict, repr=False)
     _standing: dict[int, frozenset[str]] = field(default_factory=dict, repr=False)
-    """By the look, of which this holds a reading as long as it lives: an `id` is enough."""
+    """By the look's `id`."""
     _removed: dict[int, tuple[str, ...]] = field(default_factory=dict, repr=False)
-    """By the stretch."""
+    """By the stretch's `id`."""
     _present: dict[int, tuple[Said, ...]] = field(default_factory=dict, repr=False)
-    """By the look."""
+    """By the look's `id`."""
+    _asked_of: list[object] = field(default_factory=list, repr=False)
+    """What these were worked out for, so that nothing else gets its `id`: whoever asked may have made it for that."""
 
     @once
     def order(self) -> Mapping[str, int]:
@@ -535,6 +537,7 @@ class Reading(Knowing):
         """The acknowledged turns of the session that is being looked at, without what was taken away."""
         known = self._present.get(id(observation))
         if known is None:
+            self._asked_of.append(observation)
             known = self._present[id(observation)] = tuple(
                 said
                 for turn, said in self.said.items()
@@ -549,6 +552,7 @@ class Reading(Knowing):
         """Turns that stand in the window word for word, as items of their own or inside others."""
         known = self._standing.get(id(observation))
         if known is None:
+            self._asked_of.append(observation)
             inside = (self.contained(content(item)) for item in observation.items if content(item))
             known = self._standing[id(observation)] = observation.raw.union(*inside)
         return known
@@ -557,6 +561,7 @@ class Reading(Knowing):
         """Turns that were in the window (or came in meanwhile) and are no longer there word for word, in order."""
         known = self._removed.get(id(stretch))
         if known is None:
+            self._asked_of.append(stretch)
             known = self._removed[id(stretch)] = self._gone(stretch)
         return known
 

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from anchorhold import report
-from anchorhold.checkers import CHECKERS
+from anchorhold.checkers import CHECKERS, STRUCTURAL
 from anchorhold.cli.places import ready, rule_id, usage
 from anchorhold.history import write_history
 from anchorhold.level import ExitStatus, exit_status
@@ -49,9 +49,22 @@ def verify(
     level: Annotated[
         int | None, typer.Option(metavar="N", min=1, max=5, help="Exit with 3 unless this level is reached.")
     ] = None,
+    structural: Annotated[
+        bool,
+        typer.Option(
+            "--structural",
+            help=f"Judge only the structural rules: those that look for no words in texts, and are judged as fast as "
+            f"the file is read ({', '.join(sorted(STRUCTURAL))}).",
+        ),
+    ] = False,
     segment: Annotated[
         int,
-        typer.Option(metavar="N", min=2, help="Events of one history that are judged together.", show_default=True),
+        typer.Option(
+            metavar="N",
+            min=2,
+            help="Events of one history that are judged together by the rules that look for words.",
+            show_default=True,
+        ),
     ] = SEGMENT,
     memory: Annotated[
         int,
@@ -65,7 +78,8 @@ def verify(
 ) -> None:
     """Judge recorded histories, from a run or from production, with the checkers of `check`.
 
-    Reads each file once, from its beginning to its end. Lines that cannot be used are told on standard error with
+    Reads each file once, from its beginning to its end, and what shows the first failure of a structural rule a
+    second time. Lines that cannot be used are told on standard error with
     their numbers. Ends with 0 where no rule failed (and the rules and the level asked for are held), 1 where one
     failed, 2 where none failed and a history could not be judged to its end, 3 where none failed and a rule or level
     asked for is not held, or nothing was judged.
@@ -75,7 +89,13 @@ def verify(
         usage(f"level {level} does not exist; there are {', '.join(map(str, LEVELS))}")
     told = Console(stderr=True, highlight=False, soft_wrap=True)
     keep_in = ready(directory)
-    judges = [checker for checker in CHECKERS if not wanted or checker.rule in wanted]
+    judges = [
+        checker
+        for checker in CHECKERS
+        if (not wanted or checker.rule in wanted) and (not structural or checker.rule in STRUCTURAL)
+    ]
+    if not judges:
+        usage(f"{', '.join(wanted)} cannot be judged with --structural: words have to be looked for in texts")
     verifier = Verifier(judges, longest=segment, memory=memory * MEBIBYTE)
     for path in files:
         try:
