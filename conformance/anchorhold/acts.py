@@ -36,6 +36,7 @@ from anchorhold.workload import (
     Rewind,
     Settle,
     Summariser,
+    Supersede,
     Switch,
     Task,
     Workers,
@@ -99,6 +100,9 @@ class Acts:
             case DropFact(fact=fact, turn=turn, reason=reason):
                 drop = {"literal": fact.literal, "source": turn, "reason": reason}
                 self._do("tombstone", lambda: more.tombstone(fact.literal, turn, reason), **drop)
+            case Supersede(fact=fact, turn=turn, superseder=by, reason=reason):
+                drop = {"literal": fact.literal, "source": turn, "superseder": by, "reason": reason}
+                self._do("supersede", lambda: more.supersede(fact.literal, turn, by, reason), **drop)
             case Reopen():
                 self._do("reopen", more.reopen)
             case CrashAt(point=point):

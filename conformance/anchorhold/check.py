@@ -7,14 +7,16 @@ rule that fails the smallest failing history is played again, shortened, and kep
 import difflib
 import shlex
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
 
 from anchorhold.compactor import OPERATIONS_OF, Description, Mechanism, OperationError, Reply, Settings, Shown
-from anchorhold.crew import Crew, Played
+from anchorhold.crew import Crew, Played, played
 from anchorhold.errors import AdapterError, Fault
 from anchorhold.history import EventType, write_history
 from anchorhold.judging import judge
@@ -25,6 +27,7 @@ from anchorhold.progress import Progress, Silent
 from anchorhold.result import FailureResult, Result, failure, result
 from anchorhold.run import could_not_open, means_of, play
 from anchorhold.scenarios import ASKED_FOR, BUDGETS, DIRECTED, Effort, Plan, Scenario, scenarios
+from anchorhold.selection import following, weight
 from anchorhold.shrink import Attempt, Enough, Failing, cut, shrink
 from anchorhold.verdict import Checker, Failure, History, Judgement, Verdict, VerdictKind, decide
 from anchorhold.workload import Workload
@@ -97,7 +100,11 @@ class _Run:
         again: Callable[[], Loaded] | None,
         workers: int,
     ) -> None:
-        """Play every scenario that may say something of the wanted rules, or those that are named, and judge it."""
+        """Play every scenario that may say something of the wanted rules, or those that are named, and judge it.
+
+        Where nothing in particular was asked for, and the effort says so: those that it takes to say something of
+        each rule (`anchorhold.selection`).
+        """
         taken = self._settings()
         every = list(self._scenarios())
         chosen = _serving(every, wanted) if named is None else self._named(every, named)
@@ -105,28 +112,89 @@ class _Run:
             # There is nobody to judge what would be played.
             chosen = []
         self._progress.started(self._loaded.target, self.description.version, len(chosen))
-        checkers = [each.checker for each in found]
-        for number, (scenario, seed) in enumerate(chosen[:LEARNING], start=1):
-            self._progress.playing(number, scenario.name)
-            history = self.play(self._written(scenario, seed, taken))
-            self._learn(history)
-            self._take(found, history, judge(checkers, history))
-        # From here on nothing depends on what was played before.
-        rest = [
-            (number, self._written(scenario, seed, taken))
-            for number, (scenario, seed) in enumerate(chosen[LEARNING:], start=LEARNING + 1)
-        ]
-        if again is None or workers < 2 or len(rest) < 2:
-            for number, workload in rest:
-                self._progress.playing(number, workload.name)
-                history = self.play(workload)
-                self.summarised |= any(event.op == "summarise" for event in history.events)
+        checkers = tuple(each.checker for each in found)
+        with ExitStack() as stack:
+            crew = None
+            if again is not None and workers > 1 and len(chosen) > LEARNING + 1:
+                # Started before anything is played: it takes them a while to be ready.
+                most = min(workers, len(chosen) - LEARNING)
+                crew = stack.enter_context(Crew(again, checkers, workers=most, seed=self._seed))
+            for scenario, seed in chosen[:LEARNING]:
+                self._progress.playing(self.played + 1, scenario.name)
+                history = self.play(self._written(scenario, seed, taken))
+                self._learn(history)
                 self._take(found, history, judge(checkers, history))
+            # What is played from here on, and how, does not depend on how many play.
+            left = [(scenario, self._written(scenario, seed, taken)) for scenario, seed in chosen[LEARNING:]]
+            aimed = BUDGETS[self._effort].aimed
+            if aimed is None or wanted is not None or named is not None:
+                self._play_all(crew, found, [workload for _, workload in left])
+            else:
+                self._play_some(crew, found, left, aimed, first=[scenario for scenario, _ in chosen[:LEARNING]])
+
+    def _play_some(
+        self,
+        crew: Crew | None,
+        found: Sequence[_Found],
+        left: Sequence[tuple[Scenario, Workload]],
+        aimed: int,
+        *,
+        first: Sequence[Scenario],
+    ) -> None:
+        """Play what serves rules of which more has to be seen, until there is none or nothing that does.
+
+        `first`: what was played already.
+        """
+        served = Counter(rule for scenario in first for rule in scenario.aims)
+        wanted = {each.checker.rule: aimed - served[each.checker.rule] for each in found}
+        whatever = True
+        while True:
+            places = set(following([(scenario.aims, weight(workload)) for scenario, workload in left], wanted))
+            # What aims at no rule in particular is there for what nobody thought of.
+            places.update(place for place, (scenario, _) in enumerate(left) if whatever and not scenario.aims)
+            if not places:
+                return
+            self._play_all(crew, found, [workload for place, (_, workload) in enumerate(left) if place in places])
+            left = [each for place, each in enumerate(left) if place not in places]
+            whatever = False
+            wanted = {each.checker.rule: aimed for each in found if self._inconclusive(each)}
+
+    def _inconclusive(self, one: _Found) -> bool:
+        verdict = decide(
+            one.checker,
+            present=mechanisms_of(self.description, summarised=self.summarised),
+            hidden=self.description.hidden,
+            judgements=one.judgements,
+        )
+        return verdict.kind is VerdictKind.INCONCLUSIVE
+
+    def _play_all(self, crew: Crew | None, found: Sequence[_Found], workloads: Sequence[Workload]) -> None:
+        checkers = tuple(each.checker for each in found)
+
+        def here(number: int, workload: Workload) -> Played:
+            return played(self._loaded, self.description, number, workload, checkers, self._seed)
+
+        jobs = list(enumerate(workloads))
+        names = dict(jobs)
+        before = self.played
+        if crew is None:
+            for number, workload in jobs:
+                self._progress.playing(before + 1 + number, workload.name)
+                self._hear(found, here(number, workload))
             return
-        with Crew(again, checkers, workers=min(workers, len(rest)), seed=self._seed) as crew:
-            for played in self._in_order(crew.play(rest), rest):
-                self.summarised |= played.summarised
-                self._take(found, played.history, played.judgements)
+        waiting: dict[int, Played] = {}
+        awaited = 0
+        for done, come in enumerate(crew.play(jobs, here), start=before + 1):
+            self._progress.playing(done, names[come.number].name)
+            # Taken in the order of the workloads: which failure is told first is no matter of luck.
+            waiting[come.number] = come
+            while awaited in waiting:
+                self._hear(found, waiting.pop(awaited))
+                awaited += 1
+
+    def _hear(self, found: Sequence[_Found], come: Played) -> None:
+        self.summarised |= come.summarised
+        self._take(found, come.history, come.judgements)
 
     def walk(self, found: Sequence[_Found]) -> None:
         """Let Hypothesis draw walks, where the effort asks for them. Raises `AdapterError` where there is none."""
@@ -150,19 +218,6 @@ class _Run:
 
         checkers = [each.checker for each in found]
         walk(Arena(self._loaded, checkers, seed=self._seed, take=take), walks=walks)
-
-    def _in_order(self, coming: Iterator[Played], rest: Sequence[tuple[int, Workload]]) -> Iterator[Played]:
-        """What was played, in the order of the workloads: which failure is told first is no matter of luck."""
-        waiting: dict[int, Played] = {}
-        following = iter(rest)
-        number = next(following)[0]
-        names = dict(rest)
-        for done, played in enumerate(coming, start=rest[0][0]):
-            self._progress.playing(done, names[played.number].name)
-            waiting[played.number] = played
-            while number in waiting:
-                yield waiting.pop(number)
-                number = next(following, (-1,))[0]
 
     def _written(self, scenario: Scenario, seed: str, taken: Settings) -> Workload:
         plan = Plan(

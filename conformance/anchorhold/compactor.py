@@ -31,6 +31,8 @@ class Mechanism(StrEnum):
     """Carriers say which assertions they carry: `manifest`."""
     TOMBSTONES = "tombstones"
     """Assertions can be dropped on the record: `tombstone` and `tombstones`."""
+    SUPERSEDERS = "superseders"
+    """A tombstone can name the turn that took the assertion's place: `supersede`."""
     EVICTION = "eviction"
     """Originals can be removed from the store on request: `evict`."""
     KEY_RECYCLING = "key-recycling"
@@ -43,6 +45,8 @@ class Mechanism(StrEnum):
     """Stored bytes can be damaged behind the compactor's back: `corrupt`."""
     STATUS = "status"
     """Lossless or degraded can be read: `status`."""
+    DEGRADED_SINCE = "degraded-since"
+    """Since when the status is degraded can be read: `degraded_since`."""
     EXPIRY = "expiry"
     """A lifetime removes entries by time: `expire`."""
     SESSIONS = "sessions"
@@ -79,11 +83,13 @@ OPERATIONS_OF: dict[Mechanism, tuple[str, ...]] = {
     Mechanism.QUESTIONS: ("reconstitute",),
     Mechanism.MANIFESTS: ("manifest",),
     Mechanism.TOMBSTONES: ("tombstone", "tombstones"),
+    Mechanism.SUPERSEDERS: ("supersede", "tombstones"),
     Mechanism.EVICTION: ("evict",),
     Mechanism.PERSISTENCE: ("reopen",),
     Mechanism.CRASHES: ("crash",),
     Mechanism.STORE_FAULTS: ("corrupt",),
     Mechanism.STATUS: ("status",),
+    Mechanism.DEGRADED_SINCE: ("status", "degraded_since"),
     Mechanism.EXPIRY: ("expire",),
     Mechanism.SESSIONS: ("switch",),
     Mechanism.CLEARING: ("clear",),
@@ -275,6 +281,9 @@ class Capabilities(Protocol):
     def tombstone(self, literal: str, source: str, reason: str) -> Outcome:
         """Drop one assertion on the caller's explicit decision: the literal that turn `source` asserts."""
 
+    def supersede(self, literal: str, source: str, superseder: str, reason: str) -> Outcome:
+        """As `tombstone`, because turn `superseder` took its place: refused unless that one is anchored (MAN-4)."""
+
     def evict(self, token: str) -> Outcome:
         """Ask that the original under a pointer be removed from the store. The gate may refuse (ANC-1)."""
 
@@ -298,6 +307,9 @@ class Capabilities(Protocol):
 
     def status(self) -> str:
         """`lossless`, or `degraded: ` and the reason."""
+
+    def degraded_since(self) -> float | None:
+        """Since when it is degraded, in seconds since the epoch; none while it is lossless (RET-5)."""
 
     def clear(self) -> None:
         """The caller empties the window; a compaction under way must not bring anything back (CON-3).

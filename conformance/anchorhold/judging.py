@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 
 from anchorhold.checkers.observe import read
-from anchorhold.checkers.tally import RuleChecker
+from anchorhold.checkers.rule import RuleChecker, WatchChecker, judge_together
 from anchorhold.verdict import Checker, History, Judgement
 
 
 def judge(checkers: Sequence[Checker], history: History) -> tuple[Judgement, ...]:
     """What each checker says, in their order."""
-    if not any(isinstance(checker, RuleChecker) for checker in checkers):
-        return tuple(checker.judge(history) for checker in checkers)
-    reading = read(history)
+    own = [checker for checker in checkers if isinstance(checker, RuleChecker | WatchChecker)]
+    said = iter(judge_together(own, read(history)) if own else ())
     return tuple(
-        checker.judge_reading(reading) if isinstance(checker, RuleChecker) else checker.judge(history)
+        next(said) if isinstance(checker, RuleChecker | WatchChecker) else checker.judge(history)
         for checker in checkers
     )

@@ -5,6 +5,7 @@ NAME                    a shipped adapter, run by uv in an environment of its ow
 pkg.module:Class        a class, imported as `python -m` would find it
 path/to/file.py:Class   a class in a file
 cmd:PROGRAM ARGS        any program that speaks PROTOCOL.md
+cmd+clock:PROGRAM ARGS  the same, under a wall clock that the suite moves (libfaketime)
 """
 
 import contextlib
@@ -28,11 +29,13 @@ from anchorhold.errors import AdapterError, Fault, one_line
 from anchorhold.shipped import Shipped, shipped
 from anchorhold.wire.connection import Connection
 from anchorhold.wire.driver import Pool, WireCompactor
+from anchorhold.wire.fake_clock import FakeClock, around
 from anchorhold.wire.inprocess import ClassCompactor
 from anchorhold.wire.operations import Operations
 from anchorhold.wire.process import Limits
 
 REFERENCE = "anchorhold.adapters.reference:Reference"
+CLOCKED = "cmd+clock:"
 _ENVIRONMENT_START = 600.0
 """Seconds to start a shipped adapter: the first time, uv fetches and installs what it needs."""
 
@@ -93,8 +96,12 @@ class _LoadedProgram(Loaded):
         limits: Limits,
         reuse: bool,
         environment: Mapping[str, str] | None = None,
+        clock: FakeClock | None = None,
     ) -> None:
         super().__init__(target)
+        self._clock = clock
+        if clock is not None:
+            environment = around(environment, clock)
         start = partial(
             Connection,
             command,
@@ -106,14 +113,18 @@ class _LoadedProgram(Loaded):
         self._pool = Pool(start, reuse=reuse)
 
     def make(self) -> Operations:
-        return WireCompactor(take=self._pool.take, give_back=self._pool.give_back)
+        return WireCompactor(take=self._pool.take, give_back=self._pool.give_back, clock=self._clock)
 
     @property
     def stderr(self) -> str:
         return self._pool.stderr
 
     def close(self) -> None:
-        self._pool.close()
+        try:
+            self._pool.close()
+        finally:
+            if self._clock is not None:
+                self._clock.close()
 
 
 class _LoadedClass(Loaded):
@@ -147,6 +158,9 @@ def load(target: str, *, limits: Limits | None = None, reuse: bool = True) -> Lo
     """
     if target.startswith("cmd:"):
         return _LoadedProgram(target, _command(target), limits=limits or Limits(), reuse=reuse)
+    if target.startswith(CLOCKED):
+        command = _command(target)
+        return _LoadedProgram(target, command, limits=limits or Limits(), reuse=reuse, clock=FakeClock())
     if target == "reference" or ":" in target:
         where = REFERENCE if target == "reference" else target
         loaded: Loaded = _LoadedClass(target, _class(where), seconds=(limits or Limits()).call)
@@ -176,7 +190,7 @@ class Launch:
 
 def launch_of(target: str) -> Launch:
     """How the program behind a target is started. Raises AdapterError for a class, which is no program."""
-    if target.startswith("cmd:"):
+    if target.startswith(("cmd:", CLOCKED)):
         return Launch(command=_command(target))
     entry = _named(target) if ":" not in target else None
     if entry is None or entry.program is None:
@@ -208,7 +222,7 @@ def _anywhere(target: str) -> tuple[str, bool]:
 
 def _command(target: str) -> list[str]:
     try:
-        command = shlex.split(target.removeprefix("cmd:"))
+        command = shlex.split(target.removeprefix("cmd:").removeprefix(CLOCKED))
     except ValueError as error:
         raise AdapterError(
             f"{target!r} is no command line", code=Fault.START, cause=str(error), hint="quote it as for a shell"

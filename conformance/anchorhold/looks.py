@@ -16,7 +16,7 @@ from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Fact, It
 PIECES = 64
 """Pieces of one answer that are fetched at most: continuations that never end must not keep the check from ending."""
 
-OBSERVATIONS = ("live", "pointers", "get", "manifest", "tombstones", "status", "ratios", "audits")
+OBSERVATIONS = ("live", "pointers", "get", "manifest", "tombstones", "status", "degraded_since", "ratios", "audits")
 """What a `Probe` observes by, in this order."""
 
 R = TypeVar("R")
@@ -60,7 +60,7 @@ class Looks:
             for item in items:
                 if item.kind is CarrierKind.SUMMARY:
                     self._do("manifest", partial(self._more.manifest, item.id), carrier=item.id)
-        for op in ("tombstones", "status", "ratios", "audits"):
+        for op in ("tombstones", "status", "degraded_since", "ratios", "audits"):
             if op in only and op in self._offered:
                 self._do(op, getattr(self._more, op))
 

@@ -271,6 +271,10 @@ class Planter:
         """The same turn, which has to stay in the window word for word."""
         return Append(turn=replace(append.turn, protected=True), facts=append.facts)
 
+    def declare(self, append: Append, evidential_class: str) -> Append:
+        """The same turn, whose author declares it to be of a class (EVI-4)."""
+        return Append(turn=replace(append.turn, declared=evidential_class), facts=append.facts)
+
     def batch(self, count: int) -> tuple[Append, tuple[Append, ...]]:
         """A turn that makes several calls at once, and their results."""
         pairs = [self.call() for _ in range(count)]

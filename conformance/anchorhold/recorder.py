@@ -22,6 +22,7 @@ READS = frozenset(
         "manifest",
         "tombstones",
         "status",
+        "degraded_since",
         "ratios",
         "audits",
         "files",

@@ -89,6 +89,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         None
     )
     stderr: Annotated[str, Meta(description="What the adapter wrote to its standard error.")] = ""
+    expected: Annotated[
+        dict[RuleId, str], Meta(description="Of `check --expect`: rules that are known to fail, with the reason.")
+    ] = {}
     claims: Annotated[
         tuple[ClaimResult, ...], Meta(description="Of `check --claims`: each claim, judged apart from the rules.")
     ] = ()

@@ -1,9 +1,10 @@
 """Shortens a failing workload: the fewest steps, planted facts and words with which the same rule still fails.
 
 Delta debugging, bounded by a number of runs and not by time, so that the same failure is always shortened to the
-same history. What is tried, in this order: nothing after the step at which it showed; without whole kinds of steps;
-no facts but the one that was lost, and no words but facts; without ever smaller runs of steps; each observation by
-fewer operations; each turn with fewer facts and words.
+same history. What is tried, in this order: nothing after the step at which it showed; a smaller window, which fewer
+turns fill; without whole kinds of steps; without ever smaller runs of steps; no facts but the one that was lost, and
+no words but facts; each observation by fewer operations; each turn with fewer facts and words. Steps go before words:
+it is the steps that somebody has to follow, and where turns are short it takes more of them to fill a window.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,12 +12,16 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from anchorhold.compactor import Settings
 from anchorhold.history import EventType
 from anchorhold.looks import OBSERVATIONS
 from anchorhold.planting import ARGUMENT
 from anchorhold.verdict import Failure, History
 from anchorhold.workload import AnyStep, Append, Ask, Compact, Meanwhile, Probe, Summariser, Workers, Workload
 from anchorhold_spec.vocabulary import Fact
+
+WINDOWS = (60, 120, 300, 600)
+"""Budgets of a window to try instead of a larger one, the smallest first: what one or two turns fill, and so on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +61,10 @@ def shrink(
     work = _Work(failing, attempt, runs, tried)
     try:
         work.cut()
+        work.smaller_window()
         work.without_kinds()
-        work.without_words()
         work.without_runs()
+        work.without_words()
         while work.simplify():
             work.without_runs(smallest_only=True)
     except Enough:
@@ -79,7 +85,7 @@ class _Work:
         self._attempt = attempt
         self._runs = runs
         self._tried = tried
-        self._seen: set[bytes] = {_key(failing.workload.steps)}
+        self._seen: set[bytes] = {_key(failing.workload)}
 
     @property
     def steps(self) -> tuple[AnyStep, ...]:
@@ -89,6 +95,12 @@ class _Work:
         """Leave out what came after the event at which it showed."""
         at = self.best.history.events[self.best.failure.event].step
         self._try(self.steps[: at + 1])
+
+    def smaller_window(self) -> None:
+        """Open the session with less room, so that fewer turns lead to a compaction."""
+        settings = self.best.workload.settings
+        smaller = (budget for budget in WINDOWS if settings.budget is not None and budget < settings.budget)
+        any(self._try(self.steps, settings=replace(settings, budget=budget)) for budget in smaller)
 
     def without_kinds(self) -> None:
         """Leave out all steps of one kind; looking around and asking make up most of a workload."""
@@ -148,16 +160,17 @@ class _Work:
                     break
         return simpler
 
-    def _try(self, steps: tuple[AnyStep, ...]) -> bool:
+    def _try(self, steps: tuple[AnyStep, ...], *, settings: Settings | None = None) -> bool:
         steps = paired(steps, before=pairs(self.steps))
-        key = _key(steps)
+        before = self.best.workload
+        workload = msgspec.structs.replace(before, steps=steps, settings=settings or before.settings)
+        key = _key(workload)
         if not steps or key in self._seen:
             return False
         if self.spent >= self._runs:
             raise Enough
         self._seen.add(key)
         self.spent += 1
-        workload = msgspec.structs.replace(self.best.workload, steps=steps)
         failing = self._attempt(workload)
         if failing is not None:
             self.best = failing
@@ -204,8 +217,8 @@ def paired(steps: tuple[AnyStep, ...], *, before: frozenset[str]) -> tuple[AnySt
     return tuple(whole(step) for step in steps if not half(step)) if broken else steps
 
 
-def _key(steps: tuple[AnyStep, ...]) -> bytes:
-    return msgspec.json.encode(steps)
+def _key(workload: Workload) -> bytes:
+    return msgspec.json.encode((workload.settings, workload.steps))
 
 
 def _simpler(step: AnyStep) -> Iterator[AnyStep]:

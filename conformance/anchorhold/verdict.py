@@ -21,13 +21,15 @@ MEANS: Mapping[Mechanism, str] = MappingProxyType(
         Mechanism.WORKERS: "begin",
         Mechanism.CLOCKS: "clock",
         Mechanism.STATUS: "status",
+        Mechanism.AUDITS: "audits",
     }
 )
 """Mechanisms that are the suite's means to bring a situation about, and the operation that each takes.
 
 Every store can be damaged and fail, every process can stop, every clock can be wrong; and a compactor is lossless or
-it is not, whether or not it can be asked. Where an adapter does not offer the means the rule is not
-observable; it is vacuous only where the compactor has nothing that could be damaged or left half done.
+it is not, whether or not it can be asked and whether or not anybody looks. Where an adapter does not offer the means
+the rule is not observable; it is vacuous only where the compactor has nothing that could be damaged or left half
+done.
 """
 
 

@@ -98,6 +98,15 @@ class DropFact(Step, frozen=True, kw_only=True, tag="tombstone"):
     reason: str
 
 
+class Supersede(Step, frozen=True, kw_only=True, tag="supersede"):
+    """The caller decides that one assertion may go, because another turn took its place."""
+
+    fact: Fact
+    turn: str
+    superseder: str
+    reason: str
+
+
 class Reopen(Step, frozen=True, kw_only=True, tag="reopen"):
     """Close, and open again from durable state."""
 
@@ -217,6 +226,7 @@ AnyStep: TypeAlias = (
     | Follow
     | Evict
     | DropFact
+    | Supersede
     | Reopen
     | CrashAt
     | Corrupt

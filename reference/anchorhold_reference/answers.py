@@ -5,6 +5,7 @@ Originals are asked before summaries, and a summary answers only with a statemen
 summary's text alone, unsupported by any turn, is never content.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from anchorhold_reference import cold
@@ -13,12 +14,47 @@ from anchorhold_reference.codec import decode
 from anchorhold_reference.decide import Copy, Holding, Statement, current, resolution
 from anchorhold_reference.errors import MismatchError, StoreError
 from anchorhold_reference.extract.slots import name
+from anchorhold_reference.ledger import Row
 from anchorhold_reference.originals import original, outside
 from anchorhold_reference.pointer import Address
 from anchorhold_reference.searching import lost, originals_with, removed
 from anchorhold_reference.session import Live, Session, carrier_id
 from anchorhold_reference.window import Window
 from anchorhold_spec.vocabulary import Answer, AnswerKind
+
+
+def steadily(session: Session, ask: Callable[[], Answer]) -> Answer:
+    """Ask, and ask again where an original could not be read because it left meanwhile.
+
+    An original outside the ledger may go between the look at its entry and the read of its bytes; what is then
+    missed is not lost, and the answer is what it is from then on. Raises what `ask` raises where nothing has left.
+    """
+    answer = None
+    try:
+        answer = ask()
+    except StoreError:
+        if session.ledger.outer is None:
+            raise
+    while answer is None or (answer.kind is AnswerKind.DEGRADED and session.ledger.outer is not None):
+        before, answer = _departures(session), None
+        try:
+            answer = ask()
+        except StoreError:
+            if _departures(session) == before:
+                raise
+        if answer is not None and _departures(session) == before:
+            break
+    return answer
+
+
+def _departures(session: Session) -> Row:
+    """Is another one after anything has left the session."""
+    return session.ledger.one(
+        "SELECT (SELECT sum(s.version) FROM session s WHERE s.root = ?1), "
+        "(SELECT count(*) FROM session s JOIN pointer p ON p.session = s.id "
+        "AND p.holding IN ('gone', 'expired', 'erased') WHERE s.root = ?1)",
+        (session.root,),
+    )
 
 
 def resolve(session: Session, address: Address | None) -> Answer:

@@ -38,12 +38,15 @@ _STORED = (
 )
 
 
-def audit_span(session: Session, span: int, *, now: float) -> bool:
-    """Audit this span, and write down how it went; whether it passed."""
+def audit_span(session: Session, span: int, *, now: float) -> bool | None:
+    """Audit this span, and write down how it went; whether it passed, or none where its original has left the cold
+    store through the gate meanwhile: that is no failure of the store's."""
     ledger = session.ledger
     with ledger.reading():
         message = _look(session, span)
     with ledger.transaction():
+        if message is not None and not _stored(session, span):
+            return None
         ledger.run(
             "INSERT INTO audit (session, compaction, span, passed, message, time) VALUES (?, ?, ?, ?, ?, ?)",
             (session.id, session.compactions(), span, int(message is None), message or "", now),
@@ -79,6 +82,12 @@ def audits(session: Session) -> list[Audit]:
             (session.id,),
         )
     ]
+
+
+def _stored(session: Session, span: int) -> bool:
+    """Whether the original of a span is to be had, by its pointer."""
+    issued = cold.pointer_to(session.ledger, span)
+    return issued is not None and issued.holding is Holding.COMMITTED
 
 
 def _look(session: Session, span: int) -> str | None:

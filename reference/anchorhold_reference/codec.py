@@ -31,6 +31,9 @@ def encode(turn: Turn) -> bytes:
         "calls": [[call.id, call.name, len(a)] for call, a in zip(turn.calls, arguments, strict=True)],
         "data": None if turn.data is None else len(turn.data),
     }
+    if turn.declared is not None:
+        # Left out where there is none: the bytes of such turns are what they always were.
+        header["declared"] = turn.declared
     head = json.dumps(header, separators=(",", ":"), sort_keys=True).encode("ascii")
     return b"".join([head, b"\n", text or b"", *arguments, turn.data or b""])
 
@@ -60,6 +63,7 @@ def decode(payload: bytes) -> Turn:
         result_of=header["result_of"],
         status=header["status"],
         protected=header["protected"],
+        declared=header.get("declared"),
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from anchorhold_reference.codec import shown
 from anchorhold_reference.copier import Copier
+from anchorhold_reference.embedding import Embedding
 from anchorhold_reference.errors import AnchorholdError, LedgerError
 from anchorhold_reference.planning import Plan, make_plan, window_size
 from anchorhold_reference.provenance import is_pending
@@ -46,6 +47,7 @@ class Compaction:
         clock: Clock,
         uptime: Uptime,
         copier: Copier,
+        embedding: Embedding,
     ) -> None:
         """Take what every compaction of the session needs."""
         self.session = session
@@ -55,6 +57,7 @@ class Compaction:
         self.count = count
         self.hook = steps
         self.copier = copier
+        self.embedding = embedding
         self.steps = Steps(session, clock=clock, uptime=uptime)
         self._flight = threading.Lock()
         self._waiter = Waiter()
@@ -147,6 +150,9 @@ class Compaction:
 
     def _replace(self, plan: Plan, *, reply: str, body: str, left_out: int) -> Outcome:
         staged: Staged | None = None
+        embedded = self.embedding.of(
+            {one.carrier: shown(one.turn) or "" for one in plan.chosen if one.turn is not None}
+        )
         # Where copies are held back the summary commits as pending, and its sources stay (PTR-5).
         later = self.copier.later
         try:
@@ -158,7 +164,7 @@ class Compaction:
             self.hook("point")
             self.steps.point(staged, landed=not later)
             self.hook("commit")
-            self.steps.commit(staged)
+            self.steps.commit(staged, embedded=embedded)
         except (Conflict, AnchorholdError, OSError) as error:
             if staged is not None:
                 undo(self.ledger, staged.summary)

@@ -6,7 +6,7 @@ word for word, since a paraphrase of what is forgotten could not be found by loo
 and its log emptied. What remains is the turn's id, its key and epoch, the mark, and the time.
 """
 
-from anchorhold_reference import cold, index
+from anchorhold_reference import cold, index, vectors
 from anchorhold_reference.ages import advance
 from anchorhold_reference.decide import Holding
 from anchorhold_reference.extract import mentions
@@ -96,6 +96,7 @@ def _erase(session: Session, span: int, *, now: float) -> None:
         _rewrite(session, summary)
     _drop_orphans(ledger, facts)
     index.erase(ledger, span)
+    vectors.erase(ledger, span)
     for slot, epoch, holding in ledger.all("SELECT slot, epoch, holding FROM pointer WHERE span = ?", (span,)):
         # The slot of an original that left before is free, or another's by now.
         if Holding(holding) in {Holding.STAGED, Holding.COMMITTED}:

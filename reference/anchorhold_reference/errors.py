@@ -77,6 +77,26 @@ class LedgerError(AnchorholdError):
         )
 
 
+class VectorsUnavailableError(AnchorholdError):
+    """An embedding function was passed where no vectors can be kept."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} cannot compare vectors: they are kept in SQLite, opened by its path with the extra `vectors`; "
+            "give such a path, or leave Settings.embed out"
+        )
+
+
+class EmbeddingMismatchError(AnchorholdError):
+    """The session has vectors of another dimension than the embedding function makes."""
+
+    def __init__(self, *, known: int, made: int) -> None:
+        super().__init__(
+            f"this session's vectors have {known} numbers, and the embedding function makes {made}: open it with the "
+            "function that made them, or without one"
+        )
+
+
 class MissingExtraError(AnchorholdError):
     """What was asked for needs a package that is not installed."""
 

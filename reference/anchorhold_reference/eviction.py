@@ -155,9 +155,11 @@ def tombstones(session: Session) -> list[Tombstone]:
             time=time,
             subject=subject,
             attribute=attribute,
+            superseder=superseder,
         )
-        for literal, turn, decided_by, reason, time, subject, attribute in session.ledger.all(
-            "SELECT x.literal, t.id, x.decided_by, x.reason, x.time, f.subject, f.attribute FROM tombstone x "
+        for literal, turn, decided_by, reason, time, subject, attribute, superseder in session.ledger.all(
+            "SELECT x.literal, t.id, x.decided_by, x.reason, x.time, f.subject, f.attribute, "
+            "(SELECT s.id FROM turn s WHERE s.carrier = x.superseder) FROM tombstone x "
             "JOIN turn t ON t.carrier = x.span JOIN fact f ON f.id = x.fact "
             "JOIN visible v ON v.carrier = x.span AND v.session = x.session "
             "WHERE x.session = ? ORDER BY x.span, x.fact",

@@ -13,7 +13,7 @@ In SQLite a contentless FTS5 table with BM25; in PostgreSQL an array of words un
 import re
 from collections.abc import Iterator, Sequence
 
-from anchorhold_reference import cold
+from anchorhold_reference import cold, vectors
 from anchorhold_reference.codec import decode, shown
 from anchorhold_reference.errors import StoreError
 from anchorhold_reference.ledger import Ledger, batched, marks
@@ -55,7 +55,7 @@ def enter(ledger: Ledger, spans: Sequence[int]) -> None:
     One whose original is in another store, or damaged, is left, and the index is not complete then.
     """
     for some in batched(spans, PAGE):
-        rows = [(span, words_of(text)) for span, text in _texts(ledger, some, indexed=0)]
+        rows = [(span, words_of(text)) for span, text in texts(ledger, some, indexed=0)]
         if ledger.dialect.name == "sqlite":
             ledger.many(
                 "INSERT INTO entry (rowid, words) VALUES (?, ?)", [(span, " ".join(words)) for span, words in rows]
@@ -65,9 +65,10 @@ def enter(ledger: Ledger, spans: Sequence[int]) -> None:
                 "INSERT INTO entry (span, words) VALUES (?, ?)", [(span, sorted(set(words))) for span, words in rows]
             )
         ledger.many("UPDATE pointer SET indexed = 1 WHERE span = ?", [(span,) for span, _ in rows])
+        vectors.expect(ledger, [span for span, _ in rows])
 
 
-def _texts(ledger: Ledger, spans: Sequence[int], *, indexed: int) -> Iterator[tuple[int, str]]:
+def texts(ledger: Ledger, spans: Sequence[int], *, indexed: int) -> Iterator[tuple[int, str]]:
     """The texts of originals that are in the index, or are not, as far as they can be read."""
     for span, payload, slot, epoch in ledger.all(
         "SELECT p.span, t.payload, p.slot, p.epoch FROM pointer p JOIN turn t ON t.carrier = p.span "  # noqa: S608
@@ -91,7 +92,7 @@ def erase(ledger: Ledger, span: int) -> None:
         ledger.run("DELETE FROM entry WHERE span = ?", (span,))
         ledger.run("UPDATE pointer SET indexed = 0 WHERE span = ?", (span,))
         return
-    text = next((text for _, text in _texts(ledger, [span], indexed=1)), None)
+    text = next((text for _, text in texts(ledger, [span], indexed=1)), None)
     if text is None:  # what was entered is not known any more, so the index is made anew without it
         ledger.run("INSERT INTO entry (entry) VALUES ('delete-all')")
         others = [

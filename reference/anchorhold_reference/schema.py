@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 APPLICATION_ID = 0x416E6368
 """`Anch`: tells this file from anybody else's database."""
-LAYOUT = 2
+LAYOUT = 3
 
 TABLES = """
 -- Grows strictly, across restarts too (EPO-2).
@@ -192,6 +192,10 @@ CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold
 BEGIN SELECT RAISE(ABORT, 'entries of the cold store never change'); END;
 -- The words of originals, without their text; see `index`. Every character beyond ASCII belongs to a word.
 CREATE VIRTUAL TABLE entry USING fts5 (words, content = '', tokenize = 'ascii');
+-- Sessions (by their first branch) that have vectors of their originals, and of what dimension; see `vectors`.
+CREATE TABLE embedding (session INTEGER PRIMARY KEY, dimension INTEGER);
+CREATE TABLE vector (span INTEGER PRIMARY KEY, outstanding INTEGER NOT NULL DEFAULT 1, embedding BLOB);
+CREATE INDEX vector_outstanding ON vector (span) WHERE outstanding = 1;
 """
 
 POSTGRES = """

@@ -6,14 +6,14 @@ from anchorhold_reference.errors import MismatchError, StoreError
 from anchorhold_reference.extract import stands_in
 from anchorhold_reference.originals import DROPPED, original, outside
 from anchorhold_reference.session import UNDER, Session, carrier_id
-from anchorhold_reference.status import causes
+from anchorhold_reference.status import faults_in_short
 from anchorhold_reference.window import Window
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Turn
 
 
 def lost(session: Session) -> list[str]:
     """What is known not to be there to be searched (RET-3, REC-4)."""
-    return [cause.reason for cause in causes(session) if cause.stops]
+    return faults_in_short(session)
 
 
 def removed(session: Session) -> bool:

@@ -9,6 +9,9 @@ from anchorhold_reference.decide import stopping
 from anchorhold_reference.session import Session
 from anchorhold_reference.values import Status
 
+_ALL = 1 << 62
+"""More than there are of anything."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
@@ -32,24 +35,28 @@ def causes(session: Session) -> list[Cause]:
     return found
 
 
-def _faults(session: Session) -> list[Cause]:
+def _faults(session: Session, *, most: int = _ALL) -> list[Cause]:
     """What stops lossy eviction, from records that are few: the gate asks each time, so nothing under the summaries
-    is counted."""
+    is counted. `most`: so many of a kind are enough, where only whether there are any is asked."""
     ledger = session.ledger
     found = [
         Cause(key=f"damage:{epoch}", reason=f"an original is lost or damaged (EPO-3): {message}", stops=True)
         for epoch, message in ledger.all(
-            "SELECT d.epoch, d.message FROM damage d JOIN pointer p ON p.epoch = d.epoch AND p.holding = 'committed' "
-            "JOIN visible v ON v.carrier = p.span AND v.session = ? ORDER BY d.epoch",
-            (session.id,),
+            # Not by a join, or SQLite may begin with every pointer: of what is damaged there is little.
+            "SELECT d.epoch, d.message FROM damage d WHERE EXISTS (SELECT 1 FROM pointer p "
+            "JOIN visible v ON v.carrier = p.span WHERE p.epoch = d.epoch AND p.holding = 'committed' "
+            "AND v.session = ?) ORDER BY d.epoch LIMIT ?",
+            (session.id, most),
         )
     ]
     found += [
         Cause(key=f"copy:{epoch}", reason="an original was damaged before its copy had landed (PTR-5)", stops=True)
         for (epoch,) in ledger.all(
+            # Not by the index over `holding`, which has every original: by the one of those that cannot be had.
             "SELECT p.epoch FROM lineage g JOIN pointer p ON p.session = g.node AND p.copy = 'unresolvable' "
-            "AND p.holding = 'committed' AND p.span BETWEEN g.first AND g.last WHERE g.session = ? ORDER BY p.epoch",
-            (session.id,),
+            "AND p.holding || '' = 'committed' AND p.span BETWEEN g.first AND g.last WHERE g.session = ? "
+            "ORDER BY p.epoch LIMIT ?",
+            (session.id, most),
         )
     ]
     compactions, audited = session.compactions(), last_audits(session)
@@ -62,6 +69,16 @@ def _faults(session: Session) -> list[Cause]:
     if overdue and _any_stored(session):
         found.append(Cause(key="audit", reason=f"no audit for more than {PERIOD} compactions (RET-2)", stops=True))
     return found
+
+
+def faults_in_short(session: Session) -> list[str]:
+    """What stops lossy eviction, one of each kind in words, for answers: there may be as many as originals."""
+    kinds: dict[str, list[str]] = {}
+    for cause in _faults(session, most=2):
+        kinds.setdefault(cause.key.partition(":")[0], []).append(cause.reason)
+    return [
+        reasons[0] if len(reasons) == 1 else f"{reasons[0]} (and more of that kind)" for reasons in kinds.values()
+    ]
 
 
 def _any_removed(session: Session) -> bool:
@@ -105,7 +122,7 @@ def note(session: Session, *, now: float) -> None:
     """Write down since when the store is degraded, or that it is not any more (RET-5). Call it after whatever may
     have changed that."""
     with session.ledger.transaction():
-        degraded = bool(_faults(session)) or _any_removed(session)
+        degraded = bool(_faults(session, most=1)) or _any_removed(session)
         (since,) = session.ledger.one("SELECT degraded_since FROM session WHERE id = ?", (session.id,))
         if degraded != (since is not None):
             session.ledger.run(

@@ -8,7 +8,7 @@ the summary commits as `pending`, and the sources stay until the copies have lan
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from anchorhold_reference import cold, index
+from anchorhold_reference import cold, index, vectors
 from anchorhold_reference.ages import advance
 from anchorhold_reference.anchors import Pin, loose_without, pinned, without_original
 from anchorhold_reference.codec import digest
@@ -205,7 +205,7 @@ class Steps:
 
     # -- commit --
 
-    def commit(self, staged: Staged) -> None:
+    def commit(self, staged: Staged, *, embedded: vectors.Embedded | None = None) -> None:
         """Flip: the summary becomes live, what it replaces leaves the window. Checked here, acted on here (PTR-1,
         MAN-1, EVI-1)."""
         ledger, session, summary = self.ledger, self.session, staged.summary
@@ -240,6 +240,8 @@ class Steps:
                 [(span,) for span in raw],
             )
             index.enter(ledger, raw)
+            if embedded is not None:
+                vectors.write(ledger, session.root, embedded)
             ledger.run("UPDATE session SET compactions = compactions + 1 WHERE id = ?", (session.id,))
             session.new_version()
         if ledger.first("SELECT 1 FROM carrier WHERE id = ? AND state = 'committed'", (summary,)) is None:

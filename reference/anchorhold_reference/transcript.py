@@ -14,9 +14,9 @@ from anchorhold_reference.codec import shown
 from anchorhold_reference.compaction import Compaction
 from anchorhold_reference.copier import Copier
 from anchorhold_reference.decide import Holding
+from anchorhold_reference.embedding import Embedding
 from anchorhold_reference.errors import LedgerError, MismatchError, StoreError, UnknownCarrierError
 from anchorhold_reference.extract.facts import UnreadableError
-from anchorhold_reference.originals import original
 from anchorhold_reference.pointer import unseal
 from anchorhold_reference.policies import lifetime
 from anchorhold_reference.provenance import is_pending, pointers, ratios
@@ -25,6 +25,7 @@ from anchorhold_reference.retrieval import retrieve
 from anchorhold_reference.searching import search
 from anchorhold_reference.session import UNDER, Session, carrier_id
 from anchorhold_reference.status import accepted, causes, note, status
+from anchorhold_reference.stores.comparing import comparing
 from anchorhold_reference.stores.opening import OpenLedger, open_ledger
 from anchorhold_reference.stores.outer import ColdStore
 from anchorhold_reference.stores.sqlite import SqliteFile
@@ -138,10 +139,17 @@ class Transcript:
 
     def _start(self) -> None:
         user, name, branch = self._identity
-        self._ledger = self._open_ledger(self._path, scope=f"{user}\0{name}", cold_store=self._cold_store)
+        where = self._path if self._settings.embed is None else comparing(self._path)
+        self._ledger = self._open_ledger(where, scope=f"{user}\0{name}", cold_store=self._cold_store)
         self._session = Session(self._ledger, user=user, name=name, branch=branch)
         recover(self._ledger, self._session.id)
         erasure.sweep(self._ledger)
+        self._embedding = Embedding(self._session, self._settings.embed)
+        try:
+            self._embedding.start()
+        except BaseException:
+            self._ledger.close()
+            raise
         self._copier = Copier(self._session, copies=self._settings.copies, steps=self._steps)
         self._copier.start()
         self._compaction = Compaction(
@@ -153,6 +161,7 @@ class Transcript:
             clock=self._clock,
             uptime=self._uptime,
             copier=self._copier,
+            embedding=self._embedding,
         )
 
     def __enter__(self) -> Self:
@@ -204,6 +213,7 @@ class Transcript:
         return outcome
 
     def _after_commit(self) -> None:
+        self._embedding.catch_up()
         if self._session.compactions() % self._settings.audit_every == 0:
             self.audit()
         if self._settings.lifetime is not None:
@@ -220,6 +230,7 @@ class Transcript:
         for."""
         withdrawal.clear(self._session, clock=self._clock, uptime=self._uptime)
         self._copies_outstanding()
+        self._embedding.catch_up()
 
     def rewind(self, turn: str) -> None:
         """Take back everything that came after this turn (CON-3); it is not found and not pointed at any more.
@@ -288,9 +299,10 @@ class Transcript:
         self._copier.hold(held)
 
     def settle(self) -> None:
-        """Lift the hold and make every outstanding copy now; what the store refuses stays pending and is told by
-        `ratios`."""
+        """Lift the hold and make every outstanding copy and vector now; what the store refuses stays pending and is
+        told by `ratios`."""
         self._copier.settle()
+        self._embedding.catch_up()
         self._measure()
         note(self._session, now=self._clock())
 
@@ -444,7 +456,7 @@ class Transcript:
         """
         address = unseal(token)
         try:
-            answer = answers.resolve(self._session, address)
+            answer = answers.steadily(self._session, lambda: answers.resolve(self._session, address))
         except (MismatchError, StoreError) as error:
             if address is not None:
                 self._damaged(address.epoch, error)
@@ -462,18 +474,22 @@ class Transcript:
 
         Where several values were asserted the newest answers, and the reason says that there are others.
         """
-        return answers.reconstitute(self._session, subject, attribute, evidence=evidence)
+        return answers.steadily(
+            self._session, lambda: answers.reconstitute(self._session, subject, attribute, evidence=evidence)
+        )
 
     def search(self, literal: str) -> Answer:
         """Look a literal up, as a whole word or words, in the window and in every original (REC-1)."""
-        return search(self._session, literal)
+        return answers.steadily(self._session, lambda: search(self._session, literal))
 
     def retrieve(self, query: str, *, limit: int = 8) -> list[Answer]:
-        """The originals outside the window that a question in words fits best, the best first.
+        """The originals outside the window that a question in words fits best, the best first; with `Settings.embed`
+        those that say the like in other words, too. Where none was found and not all could be searched, one answer
+        says so, `pending` or `degraded` (REC-4).
 
         Likeness is no answer: for whether something was said ask `search`, for a value `reconstitute`.
         """
-        return [original(turn, carrier=carrier) for turn, carrier in retrieve(self._session, query, limit=limit)]
+        return retrieve(self._session, query, limit=limit, embedding=self._embedding)
 
     def evict(self, token: str) -> Outcome:
         """Ask that an original be removed from the cold store. Refused where an assertion would come loose (ANC-1),
@@ -534,7 +550,11 @@ class Transcript:
 
     def status(self) -> Status:
         """Lossless or degraded, why, and the counts (RET-5)."""
-        return status(self._session, now=self._clock())
+        return replace(
+            status(self._session, now=self._clock()),
+            unembedded=self._embedding.outstanding(),
+            embedding_fault=self._embedding.fault,
+        )
 
     def files(self) -> list[Path]:
         """Every file that holds state of the store or lies beside it."""

@@ -19,6 +19,12 @@ Uptime: TypeAlias = Callable[[], tuple[str, float]]
 of a clock can move: what lifetimes are measured with (RET-4)."""
 
 
+Embed: TypeAlias = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+"""One vector for each text, all of one dimension. It is given at most 64 texts at a time, each a turn as a model
+reads it, whole: what is too long for the model behind it is the function's to cut. Whatever it raises means that
+there are no vectors for these now (REC-4)."""
+
+
 class Copies(StrEnum):
     """When originals are copied to the cold store."""
 
@@ -79,6 +85,9 @@ class Settings:
     lifetime: float | None = None
     """Seconds after which originals are proposed for removal; the gate and the horizon decide (ANC-2)."""
     copies: Copies = Copies.BEFORE_COMMIT
+    embed: Embed | None = None
+    """Makes vectors of originals and of questions, so that `retrieve` also finds what says the same in other words;
+    none: words alone (BM25). Needs the extra `vectors` and a ledger in SQLite."""
 
     def __post_init__(self) -> None:
         """Say at once what cannot be meant."""
@@ -136,6 +145,10 @@ class Status:
     """Lossy eviction is stopped until the fault is repaired or a caller overrides it (RET-3)."""
     overridden: tuple[str, ...] = ()
     """Reasons that callers gave for accepting a loss."""
+    unembedded: int = 0
+    """Originals that are to get a vector and have none yet: no vector proposes them (REC-4)."""
+    embedding_fault: str | None = None
+    """Why the embedding function gave no vectors when it was last asked."""
 
     def __str__(self) -> str:
         """One line: `lossless`, or `degraded: ` and why."""

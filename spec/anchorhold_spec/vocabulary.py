@@ -90,6 +90,9 @@ class Turn:
     """`consumed`, `killed`, `unfinished`, or none."""
     protected: bool = False
     """Must stay verbatim in the window (STR-4)."""
+    declared: str | None = None
+    """The evidential class that whoever wrote the turn declares for it: `narrative`, `structured`, `side-effecting`,
+    or none. A claim, which the content may contradict (EVI-4)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,3 +201,5 @@ class Tombstone:
     time: float | None = None
     subject: str | None = None
     attribute: str | None = None
+    superseder: str | None = None
+    """Id of the turn that is said to have taken the assertion's place; it has to be anchored itself (MAN-4)."""

@@ -4,7 +4,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from compactors import evidences, indexes, policies, readings, sketches, structures
+from compactors import (
+    evidences,
+    indexes,
+    policies,
+    readings,
+    records,
+    sketches,
+    structures,
+    unseen_stores,
+    unseen_windows,
+)
 from compactors.dodges import (
     AnswersPendingForEver,
     AnswersPendingUndeclared,
@@ -125,6 +135,7 @@ HONEST: tuple[type[Any], ...] = (
     *structures.HONEST,
     *indexes.HONEST,
     *sketches.HONEST,
+    *records.HONEST,
     *DRIVEN_HONEST,
 )
 """Of a shape that wrong ones have as well: blamed for nothing."""
@@ -230,7 +241,13 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     *indexes.WRONG,
     *sketches.WRONG,
     *DRIVEN_WRONG,
+    *records.WRONG,
+    *unseen_windows.WRONG,
+    *unseen_stores.WRONG,
 )
+
+BLIND: frozenset[type[Any]] = frozenset(kind for kind, _ in (*unseen_windows.WRONG, *unseen_stores.WRONG))
+"""Written without sight of the checkers, from the rules' texts and public reports alone."""
 
 ARCHITECTURES: Mapping[type[Any], str] = {
     PlainList: "a plain list",

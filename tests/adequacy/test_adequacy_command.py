@@ -73,6 +73,31 @@ def test_crash_of_a_wrong_compactor_is_no_catch(catalogue) -> None:
     assert "no window today" in found["defects"][0]["crashed"]
 
 
+def test_answer_out_of_form_is_no_catch_and_stops_nothing_else(catalogue) -> None:
+    mumbles = 'type("Mumbles", (PlainList,), {"status": lambda self: "degraded: "})'
+    status, found = run(str(catalogue(wrong=f'({mumbles}, "RET-5"), (PointsOnlyAtTheLatest, "PTR-4")')))
+
+    assert status == 1
+    assert [defect["seeds_caught"] for defect in found["defects"]] == [0, 1]
+    assert "out of schema" in found["defects"][0]["crashed"]
+
+
+def test_defects_written_without_sight_of_the_checkers_are_counted_apart(catalogue) -> None:
+    path = catalogue(wrong='(PointsOnlyAtTheLatest, "PTR-4"), (Fine, "PTR-4")')
+    with path.open("a") as file:
+        file.write("BLIND = [PointsOnlyAtTheLatest]\n")
+    _, found = run(str(path))
+
+    assert found["blind"] == 1
+    assert {defect["id"]: defect["blind"] for defect in found["defects"]} == {
+        "PointsOnlyAtTheLatest": True,
+        "Fine": False,
+    }
+    path.write_text(path.read_text().replace("BLIND = [PointsOnlyAtTheLatest]", "BLIND = [PlainList]"))
+    with pytest.raises(CatalogueError, match="PlainList blind"):
+        read_catalogue(path)
+
+
 def test_blamed_right_compactor_is_a_false_alarm(catalogue) -> None:
     status, found = run(str(catalogue(right="PointsOnlyAtTheLatest")))
 
@@ -121,3 +146,4 @@ def test_project_s_catalogue_has_at_least_what_is_asked_of_it() -> None:
     assert len(listed.defects) >= 120
     assert len(other) >= 40
     assert len(listed.right) >= 6
+    assert len(listed.blind) >= 30

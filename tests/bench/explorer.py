@@ -20,7 +20,7 @@ from measuring import Account, Run, run
 from promela import model
 
 from anchorhold_spec.machines import load
-from anchorhold_spec.publish import export_murphi
+from anchorhold_spec.publish.murphi import export_murphi
 
 STATES = {4: 136_801, 5: 1_364_551, 6: 11_617_681}
 ORBITS = {4: 1_111, 5: 2_311, 6: 3_586}

@@ -60,7 +60,7 @@ class Adapter:
         self.window.append(
             Item(id=turn.id, turn=turn.id, kind=CarrierKind.RAW, text=turn.text, data=turn.data, speaker=turn.speaker)
         )
-        return f"k-{turn.id}"
+        return f"k-{turn.id}" + (f"/{turn.declared}" if turn.declared else "")
 
     async def compact(self):
         old = [item for item in self.window[:-2] if item.kind is CarrierKind.RAW]
@@ -129,6 +129,11 @@ class Adapter:
         self.tombs.append(Tombstone(literal=literal, source=source, reason=reason, decided_by="suite", time=1.5))
         return Outcome(kind=OutcomeKind.COMMITTED)
 
+    def supersede(self, literal, source, superseder, reason):
+        tomb = Tombstone(literal=literal, source=source, reason=reason, decided_by="suite", superseder=superseder)
+        self.tombs.append(tomb)
+        return Outcome(kind=OutcomeKind.COMMITTED)
+
     def evict(self, token):
         return Outcome(kind=OutcomeKind.REFUSED, reason="gate", facts=("a fact",))
 
@@ -155,6 +160,9 @@ class Adapter:
 
     def status(self):
         return "degraded: tests"
+
+    def degraded_since(self):
+        return 12.5
 
     def clear(self):
         self.done.append(("clear",))

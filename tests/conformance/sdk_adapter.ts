@@ -52,7 +52,7 @@ class Adapter {
     this.turns.set(turn.id, turn);
     const { id, text, data, speaker } = turn;
     this.window.push({ id, turn: id, kind: "raw", text, data, speaker });
-    return `k-${id}`;
+    return `k-${id}` + (turn.declared === null ? "" : `/${turn.declared}`);
   }
 
   async compact(): Promise<Outcome> {
@@ -123,6 +123,11 @@ class Adapter {
     return { kind: "committed" };
   }
 
+  supersede(literal: string, source: string, superseder: string, reason: string): Outcome {
+    this.tombs.push({ literal, source, reason, decided_by: "suite", superseder });
+    return { kind: "committed" };
+  }
+
   evict(_token: string): Outcome {
     return { kind: "refused", reason: "gate", facts: ["a fact"] };
   }
@@ -148,6 +153,10 @@ class Adapter {
 
   status(): string {
     return "degraded: tests";
+  }
+
+  degraded_since(): number {
+    return 12.5;
   }
 
   clear(): void {

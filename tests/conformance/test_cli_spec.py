@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from anchorhold.cli.spec import app
 from anchorhold_spec import machines
 from anchorhold_spec.catalogue import LEVELS, RULES
-from anchorhold_spec.publish import Checked, stated
+from anchorhold_spec.publish.coverage import Checked, stated
 from anchorhold_spec.publish.matrix import rules_table
 
 WIDE = {"COLUMNS": "100", "TERM": "dumb"}

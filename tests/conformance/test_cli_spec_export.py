@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from anchorhold.checkers import CHECKERS
 from anchorhold.cli.spec_export import ADEQUACY, checked, export
 from anchorhold_spec.machines import load, names
-from anchorhold_spec.publish import fill, sections
+from anchorhold_spec.publish.matrix import fill, sections
 
 ROOT = Path(__file__).parents[2]
 

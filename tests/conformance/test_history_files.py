@@ -44,7 +44,7 @@ def test_a_history_comes_back_as_it_was(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["h.jsonl"]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_history_cut_off_anywhere_is_an_error_that_names_the_line(tmp_path: Path, data: st.DataObject) -> None:
     whole = written(tmp_path / "whole.jsonl")

@@ -1,6 +1,9 @@
 """`anchorhold init`: what it writes is green, and nothing is ever overwritten."""
 
+import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -65,6 +68,74 @@ def test_a_scaffold_in_a_fresh_folder_is_green() -> None:
     assert tested.returncode == 0, tested.stdout
     assert " passed" in tested.stdout
     assert "failed" not in tested.stdout
+
+
+@pytest.mark.slow
+def test_a_scaffold_in_typescript_is_green(tmp_path: Path) -> None:
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        pytest.skip("needs node and npm")
+    assert init("--into", "fresh", "--language", "typescript") == 0
+    fresh = tmp_path / "fresh"
+    # Node before 22.18 runs no TypeScript. With any node the types are checked.
+    compiler = [npm, "install", "--no-audit", "--no-fund", "--silent", "typescript@5.9", "@types/node@20"]
+    subprocess.run(compiler, cwd=fresh, check=True, timeout=300)
+    options = {
+        "target": "es2022",
+        "module": "nodenext",
+        "strict": True,
+        "noUncheckedIndexedAccess": True,
+        "noUnusedLocals": True,
+        "erasableSyntaxOnly": True,
+        "verbatimModuleSyntax": True,
+        "rewriteRelativeImportExtensions": True,
+        "types": ["node"],
+    }
+    (fresh / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "include": ["*.mts"]}))
+    compiled = subprocess.run(
+        ["node_modules/.bin/tsc"], cwd=fresh, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (compiled.stdout, compiled.returncode) == ("", 0)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "ANCHORHOLD_EFFORT": "quick"}
+    target = {"ANCHORHOLD_TARGET": "cmd:node adapter.mjs"}
+    checked = subprocess.run(
+        ["anchorhold", "check", *target.values(), "--effort", "quick", "--claims", "claims.toml"],
+        cwd=fresh, env=environment, capture_output=True, text=True, timeout=900, check=False,
+    )  # fmt: skip
+
+    def tested() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [node, "--test", "--test-reporter=tap", "compaction.test.mjs"],
+            cwd=fresh, env=environment | target, capture_output=True, text=True, timeout=900, check=False,
+        )  # fmt: skip
+
+    green = tested()
+    # An expectation that is met by nothing is out of date, and fails the rule's test.
+    (fresh / "expectations.toml").write_text('[fail]\n"PTR-1" = "an old fault"\n')
+    stale = tested()
+
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "holds ANC-1" in checked.stdout
+    assert "broken: " not in checked.stdout
+    assert green.returncode == 0, green.stdout
+    assert re.search(r"^\s*ok \d+ - PTR-1$", green.stdout, re.MULTILINE)
+    assert stale.returncode == 1
+    assert re.search(r"^\s*not ok \d+ - PTR-1$", stale.stdout, re.MULTILINE)
+    assert "take it out of expectations.toml" in stale.stdout
+
+
+def test_scaffold_in_typescript_brings_the_sdk_that_it_imports() -> None:
+    texts = scaffold.written(Language.TYPESCRIPT, None)
+    named = scaffold.written(Language.TYPESCRIPT, "cmd:node mine.js")
+
+    sdk = (ROOT / "conformance/anchorhold/adapters/anchorhold_sdk.ts").read_text(encoding="utf-8")
+    assert texts["anchorhold_sdk.mts"] == sdk
+    assert 'from "./anchorhold_sdk.mts"' in texts["adapter.mts"]
+    assert "anchorhold check 'cmd:node adapter.mts' --claims" in texts[".github/workflows/anchorhold.yml"]
+    assert not {"adapter.mts", "anchorhold_sdk.mts"} & named.keys()
+    assert '"cmd:node mine.js"' in named["compaction.test.mts"]
+    assert all("<<" not in text.replace("<<<", "") for text in named.values())
 
 
 @pytest.mark.parametrize("there", sorted(scaffold.written(Language.PYTHON, None)))

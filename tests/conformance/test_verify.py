@@ -25,7 +25,8 @@ from anchorhold.level import HELD
 from anchorhold.planting import Planter
 from anchorhold.run import play
 from anchorhold.verdict import History, VerdictKind, decide
-from anchorhold.verify.lines import OPERATIONS, Began, Cut, Happened, Skipped, lines
+from anchorhold.verify.forms import OPERATIONS
+from anchorhold.verify.lines import Began, Cut, Happened, Skipped, lines
 from anchorhold.verify.run import Verified, Verifier
 from anchorhold.verify.segments import LOOKS, carry
 from anchorhold.workload import Compact, Workload

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import os
 import shlex
 import sys
 import time
@@ -281,6 +282,30 @@ def test_no_process_outlives_the_session(way: str) -> None:
     loaded.close()
 
     assert group_of(group) == []
+
+
+@pytest.mark.parametrize("way", ["good", "hangs"])
+def test_what_a_program_leaves_in_its_temporary_directory_goes_with_it(way: str) -> None:
+    loaded = load(target(way), limits=QUICK)
+    compactor = loaded.make()
+    compactor.describe()
+    directory = Path(compactor._connection._program._files.name)
+    (directory / "store").mkdir()
+    (directory / "store" / "log").write_text("left behind by a killed process")
+    compactor.open(Settings(), no_model)
+    # The program was told of it, and of the rest of the environment.
+    told = Path(f"/proc/{compactor._connection._program._process.pid}/environ")
+    if told.exists():
+        variables = dict(each.partition("=")[::2] for each in told.read_text().split("\0"))
+        assert variables["TMPDIR"] == str(directory)
+        assert variables["PATH"] == os.environ["PATH"]
+    if way == "hangs":
+        hurry(compactor, 0.3)
+        with pytest.raises(AdapterError, match="did not answer in time"):
+            compactor.compact()
+    loaded.close()
+
+    assert not directory.exists()
 
 
 def test_a_program_serves_one_compactor_after_another_with_an_empty_session_each() -> None:

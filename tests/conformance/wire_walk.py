@@ -45,7 +45,7 @@ TURNS = [
     Turn(
         id="t3", speaker="assistant", text="", calls=(ToolCall(id="c1", name="ls", arguments='{"a": 1}'),), time=1.5
     ),
-    Turn(id="t4", speaker="user", text="last", protected=True),
+    Turn(id="t4", speaker="user", text="last", protected=True, declared="narrative"),
 ]
 
 
@@ -74,7 +74,7 @@ def walk(loaded: Loaded, model: Model) -> None:
 
     settings = Settings(session="a", budget=100, watermark=0.7, horizon=5.0)
     assert compactor.open(settings, model) == dataclasses.replace(settings, horizon=None)
-    assert [compactor.append(turn) for turn in TURNS] == ["k-t1", "k-t2", "k-t3", "k-t4"]
+    assert [compactor.append(turn) for turn in TURNS] == ["k-t1", "k-t2", "k-t3", "k-t4/narrative"]
     before = compactor.live()
     assert [(i.id, i.kind, i.text, i.data) for i in before] == [(t.id, "raw", t.text, t.data) for t in TURNS]
     assert all(type(i) is Item for i in before)
@@ -103,6 +103,10 @@ def walk(loaded: Loaded, model: Model) -> None:
     assert compactor.tombstones() == (
         Tombstone(literal="x", source="t1", reason="why", decided_by="suite", time=1.5),
     )
+    assert compactor.supersede("x", "t1", "t4", "newer").kind is OutcomeKind.COMMITTED
+    assert compactor.tombstones()[1:] == (
+        Tombstone(literal="x", source="t1", reason="newer", decided_by="suite", superseder="t4"),
+    )
     assert compactor.evict("s0/t1") == Outcome(kind=OutcomeKind.REFUSED, reason="gate", facts=("a fact",))
     compactor.expire(2.5)
     compactor.reopen()
@@ -110,6 +114,7 @@ def walk(loaded: Loaded, model: Model) -> None:
     assert compactor.corrupt("zz") is False
     compactor.switch("b", "v")
     assert compactor.status() == "degraded: tests"
+    assert compactor.degraded_since() == 12.5
     walk_more(compactor)
     compactor.append(Turn(id="t5", speaker="user", text="x"))
     compactor.crash("staged")

@@ -218,3 +218,21 @@ def test_man_2_long_monotonous_text_is_read_to_its_end(unit):
 
     assert all(text[m.start : m.end] == m.literal for m in found_)
     assert ("slot", "80") in {(m.kind, m.literal) for m in found_}
+
+
+@pytest.mark.parametrize("unit", ["ms", "s", "m", "V", "GB"])
+def test_a_unit_at_the_end_of_a_sentence_ends_it(unit: str) -> None:
+    text = f"relay-58: request timeout = 63 {unit}. The owner token of job J-296 is mda0458a."
+    slots = {(m.subject, m.attribute, m.literal) for m in mentions(text) if m.subject is not None}
+
+    assert slots == {
+        ("relay-58", "request timeout", f"63 {unit}"),
+        ("job J-296", "owner token", "mda0458a"),
+    }
+
+
+@pytest.mark.parametrize("name", ["Ms. Reed", "Dr. Reed", "J. Reed", "e.g. Reed", "St. Ives"])
+def test_an_abbreviation_ends_no_sentence(name: str) -> None:
+    (slot,) = {m.literal for m in mentions(f"The owner of job J-296 is {name}.") if m.subject is not None}
+
+    assert slot == name

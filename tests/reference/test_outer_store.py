@@ -21,6 +21,7 @@ class Faulty:
         self.where = inner.where
         self.on_create = None
         self.on_remove = None
+        self.on_read = None
 
     def create(self, key, payload):
         if self.on_create is not None and key != MARK:
@@ -28,6 +29,8 @@ class Faulty:
         return self.inner.create(key, payload)
 
     def read(self, key):
+        if self.on_read is not None:
+            self.on_read(key)
         return self.inner.read(key)
 
     def files(self):
@@ -288,3 +291,57 @@ def test_str_3_bytes_come_back_from_outside_as_they_were(make, outer):
     fill(transcript, 2, 3)
     transcript.compact()
     assert transcript.get(token_of(transcript, "t1")).text == "a \x07 b\r\n\u2028 c"
+
+
+ASKED = {
+    "get": lambda transcript, token: transcript.get(token).kind,
+    "reconstitute": lambda transcript, _: transcript.reconstitute("db-1", "port", evidence=True).kind,
+    "search": lambda transcript, _: transcript.search("7001").evidence,
+    "audit": lambda transcript, _: transcript.audit(),
+    "retrieve": lambda transcript, _: [answer.source for answer in transcript.retrieve("port of db-1")],
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_ret_1_an_original_that_leaves_while_it_is_read_is_not_taken_for_lost(make, outer, script, asked):
+    """Between the look at its entry and the read of its bytes, another opening lets it go through the gate."""
+    script.say(port(1))
+    transcript, other = make(cold_store=outer), make(cold_store=outer)
+    fill(transcript, 1, 3)
+    assert transcript.compact().covered == ("t1",)
+    token = token_of(transcript, "t1")
+
+    def leave(_key):
+        outer.on_read = None
+        assert other.evict(token).kind is OutcomeKind.COMMITTED
+
+    outer.on_read = leave
+    told = ASKED[asked](transcript, token)
+    asked_again = ASKED[asked](transcript, token)
+
+    assert outer.on_read is None, "nothing was read"
+    assert told == asked_again
+    assert told in (AnswerKind.INSUFFICIENT, False, None, [])
+    assert not transcript.status().stopped
+    assert transcript.audits() == []
+
+
+def test_ret_1_what_is_lost_is_told_as_such_however_much_leaves_meanwhile(make, outer, script):
+    script.say(port(1))
+    transcript, other = make(cold_store=outer), make(cold_store=outer)
+    fill(transcript, 1, 4)
+    assert transcript.compact().covered == ("t1", "t2")
+    tokens = {pointer.covers[0]: pointer for pointer in transcript.pointers()}
+    outer.inner.remove(
+        f"{tokens['t2'].epoch >> 10:06x}/{tokens['t2'].key.removeprefix('slot-')}-{tokens['t2'].epoch}"
+    )
+
+    def leave(_key):
+        outer.on_read = None
+        assert other.evict(tokens["t1"].token).kind is OutcomeKind.COMMITTED
+
+    outer.on_read = leave
+    with pytest.raises(StoreError, match="PTR-2"):
+        transcript.get(tokens["t2"].token)
+    assert transcript.reconstitute("db-2", "port").kind is AnswerKind.DEGRADED
+    assert transcript.status().stopped

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from anchorhold_spec.language import Machine
-from anchorhold_spec.publish import export_murphi, export_tla
+from anchorhold_spec.publish.murphi import export_murphi
+from anchorhold_spec.publish.tla import export_tla
 
 
 @dataclass(frozen=True)

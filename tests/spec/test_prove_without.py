@@ -17,7 +17,7 @@ from anchorhold_spec.prove import (
     verify,
     verify_proofs,
 )
-from anchorhold_spec.publish import guards_table
+from anchorhold_spec.publish.guards import guards_table
 from anchorhold_spec.run import GuardId, PlainMutantExplorer
 from anchorhold_spec.run.oracle import at_stake
 

@@ -7,7 +7,8 @@ from cupboard import machine as cupboard
 
 from anchorhold_spec.language import UnknownChoice
 from anchorhold_spec.machines import load, names
-from anchorhold_spec.publish import export_murphi, export_tla
+from anchorhold_spec.publish.murphi import export_murphi
+from anchorhold_spec.publish.tla import export_tla
 
 MACHINES = [*(load(name) for name in names()), cupboard]
 

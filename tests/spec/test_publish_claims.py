@@ -6,8 +6,9 @@ import pytest
 
 from anchorhold_spec.catalogue import RULES, CatalogueError, Source
 from anchorhold_spec.machines import load, names
-from anchorhold_spec.publish import Checked, claims, fill, sections, stated
-from anchorhold_spec.publish.claims import parse
+from anchorhold_spec.publish.claims import claims, parse
+from anchorhold_spec.publish.coverage import Checked, stated
+from anchorhold_spec.publish.matrix import fill, sections
 
 CLAIM = '[[claim]]\nid = "S0-C1"\nsays = "Something."\n'
 DEPARTURE = '[[departure]]\nid = "D1"\nsource = "S0"\ntitle = "T"\nsays = "S"\ninstead = "I"\n'

@@ -8,7 +8,7 @@ from cupboard import machine as cupboard
 from anchorhold_spec.catalogue import RULES
 from anchorhold_spec.language import show, show_update
 from anchorhold_spec.machines import load, names
-from anchorhold_spec.publish import export_markdown, machine_page
+from anchorhold_spec.publish.markdown import export_markdown, machine_page
 from anchorhold_spec.vocabulary import AnswerKind
 
 MACHINES = [*(load(name) for name in names()), cupboard]

@@ -63,6 +63,7 @@ OPTIONAL = (
     "manifest",
     "tombstones",
     "tombstone",
+    "supersede",
     "evict",
     "expire",
     "reopen",
@@ -70,6 +71,7 @@ OPTIONAL = (
     "corrupt",
     "switch",
     "status",
+    "degraded_since",
     "clear",
     "rewind",
     "fork",
@@ -127,12 +129,14 @@ class Mechanism(str, Enum):
     QUESTIONS = "questions"
     MANIFESTS = "manifests"
     TOMBSTONES = "tombstones"
+    SUPERSEDERS = "superseders"
     EVICTION = "eviction"
     KEY_RECYCLING = "key-recycling"
     PERSISTENCE = "persistence"
     CRASHES = "crashes"
     STORE_FAULTS = "store-faults"
     STATUS = "status"
+    DEGRADED_SINCE = "degraded-since"
     EXPIRY = "expiry"
     SESSIONS = "sessions"
     CLEARING = "clearing"
@@ -218,6 +222,8 @@ class Turn:
     """Id of the call that this answers."""
     status: str | None = None
     protected: bool = False
+    declared: str | None = None
+    """The class that its author declares: `narrative`, `structured`, `side-effecting`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,6 +348,7 @@ class Tombstone:
     time: float | None = None
     subject: str | None = None
     attribute: str | None = None
+    superseder: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -731,6 +738,7 @@ PARAMETERS = {
     "reconstitute": ("subject", "attribute", "evidence"),
     "manifest": ("carrier",),
     "tombstone": ("literal", "source", "reason"),
+    "supersede": ("literal", "source", "superseder", "reason"),
     "evict": ("token",),
     "expire": ("seconds",),
     "crash": ("point",),

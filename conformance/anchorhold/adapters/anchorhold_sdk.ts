@@ -49,6 +49,7 @@ export const OPTIONAL = [
   "manifest",
   "tombstones",
   "tombstone",
+  "supersede",
   "evict",
   "expire",
   "reopen",
@@ -56,6 +57,7 @@ export const OPTIONAL = [
   "corrupt",
   "switch",
   "status",
+  "degraded_since",
   "clear",
   "rewind",
   "fork",
@@ -93,6 +95,7 @@ export const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   reconstitute: ["subject", "attribute", "evidence"],
   manifest: ["carrier"],
   tombstone: ["literal", "source", "reason"],
+  supersede: ["literal", "source", "superseder", "reason"],
   evict: ["token"],
   expire: ["seconds"],
   crash: ["point"],
@@ -152,12 +155,14 @@ export const MECHANISMS = [
   "questions",
   "manifests",
   "tombstones",
+  "superseders",
   "eviction",
   "key-recycling",
   "persistence",
   "crashes",
   "store-faults",
   "status",
+  "degraded-since",
   "expiry",
   "sessions",
   "clearing",
@@ -224,6 +229,8 @@ export interface Turn {
   result_of: string | null;
   status: string | null;
   protected: boolean;
+  /** The class that its author declares: `narrative`, `structured`, `side-effecting`. */
+  declared: string | null;
 }
 
 /** What a session is opened with; `open` returns what could be taken. */
@@ -330,6 +337,8 @@ export interface Tombstone {
   time?: number | null;
   subject?: string | null;
   attribute?: string | null;
+  /** Id of the turn that took its place. */
+  superseder?: string | null;
 }
 
 /** Counts of summaries: ever committed, and of these pending and unresolvable. */
@@ -371,6 +380,7 @@ export interface Adapter {
   manifest?(carrier: string): May<readonly Entry[]>;
   tombstones?(): May<readonly Tombstone[]>;
   tombstone?(literal: string, source: string, reason: string): May<Outcome>;
+  supersede?(literal: string, source: string, superseder: string, reason: string): May<Outcome>;
   evict?(token: string): May<Outcome>;
   expire?(seconds: number): May<void>;
   reopen?(): May<void>;
@@ -378,6 +388,7 @@ export interface Adapter {
   corrupt?(token: string): May<boolean>;
   switch?(session: string, user: string, branch?: string): May<void>;
   status?(): May<string>;
+  degraded_since?(): May<number | null>;
   clear?(): May<void>;
   rewind?(turn: string): May<void>;
   fork?(branch: string): May<void>;
@@ -478,6 +489,7 @@ export function turnFrom(wire: unknown): Turn {
     result_of: (wire.result_of as string | null) ?? null,
     status: (wire.status as string | null) ?? null,
     protected: wire.protected === true,
+    declared: (wire.declared as string | null) ?? null,
   };
 }
 

@@ -158,6 +158,10 @@ class Reference:
         """Drop one assertion on the caller's decision."""
         return self._transcript.tombstone(literal, source, reason)
 
+    def supersede(self, literal: str, source: str, superseder: str, reason: str) -> Outcome:
+        """Drop one assertion on the caller's decision, because another turn took its place."""
+        return self._transcript.tombstone(literal, source, reason, superseded_by=superseder)
+
     def evict(self, token: str) -> Outcome:
         """Ask that an original be removed."""
         return self._transcript.evict(token)
@@ -306,6 +310,10 @@ class Reference:
     def status(self) -> str:
         """`lossless`, or `degraded: ` and the reason."""
         return str(self._transcript.status())
+
+    def degraded_since(self) -> float | None:
+        """Since when it is degraded; none while it is lossless."""
+        return self._transcript.status().since
 
     def close(self) -> None:
         """Remove everything that `open` made."""

@@ -4,6 +4,7 @@
     RIGHT, HONEST   classes that are blamed for nothing: the plain designs, and those of a wrong one's shape
     BY_DESIGN       optional: class → rule → why; what a right one breaks by being what it is
     ARCHITECTURES   optional: class → text; what those that are made from it are built as
+    BLIND           optional: the wrong ones whose author had not seen the checkers when they were written
 
 The classes are what `anchorhold check` takes. A vendor's own catalogue may be one of their compactor's past faults.
 """
@@ -29,6 +30,7 @@ class Catalogue:
     right: tuple[type[Any], ...]
     by_design: Mapping[type[Any], Mapping[str, str]]
     architectures: Mapping[type[Any], str]
+    blind: frozenset[type[Any]] = frozenset()
 
     @property
     def defects(self) -> Mapping[type[Any], tuple[str, ...]]:
@@ -67,11 +69,15 @@ def read_catalogue(path: Path) -> Catalogue:
     for kind in (*(kind for kind, _ in wrong), *right):
         if not isinstance(kind, type):
             raise CatalogueError(f"{path} lists {kind!r}, which is no class")
+    blind = getattr(module, "BLIND", ())
+    if stray := set(blind) - {kind for kind, _ in wrong}:
+        raise CatalogueError(f"{path} calls {min(kind.__name__ for kind in stray)} blind, which is not in its WRONG")
     return Catalogue(
         wrong=tuple((kind, rule) for kind, rule in wrong),
         right=tuple(dict.fromkeys(right)),
         by_design=getattr(module, "BY_DESIGN", {}),
         architectures=getattr(module, "ARCHITECTURES", {}),
+        blind=frozenset(blind),
     )
 
 

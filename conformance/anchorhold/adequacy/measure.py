@@ -37,6 +37,8 @@ class Defect(msgspec.Struct, frozen=True, kw_only=True):
     """Played until the first rule of `breaks` failed: the median over the seeds that caught it; None: none did."""
     missed: tuple[str, ...]
     """Rules of `breaks` that failed with no seed."""
+    blind: bool = False
+    """Whether its author had not seen the checkers when it was written, as the catalogue says."""
     crashed: str = ""
     """What the compactor raised that is no answer of a compactor: what it was caught at then counts for nothing."""
 
@@ -58,6 +60,8 @@ class Adequacy(msgspec.Struct, frozen=True, kw_only=True):
     """(Compactor, seed, rule) that were blamed for nothing."""
     alarms: tuple[Alarm, ...]
     rules_without_defect: tuple[str, ...]
+    blind: int
+    """Defects that were written without sight of the checkers."""
     right: int
     """Right compactors that were checked, each with every seed."""
     seeds: int
@@ -124,6 +128,7 @@ def measure(asked: Asked, *, workers: int, tell: Callable[[int, int], None]) -> 
     return Adequacy(
         defects=tuple(_defect(catalogue, *defects[n], seen[False, n], seeds=asked.seeds) for n in wrong),
         false_alarms=len(alarms),
+        blind=sum(defects[n][0] in catalogue.blind for n in wrong),
         alarms=alarms,
         rules_without_defect=tuple(rule for rule in RULES if rule not in {r for _, r in catalogue.wrong}),
         right=len(right),
@@ -164,6 +169,7 @@ def _defect(catalogue: Catalogue, kind: type[Any], breaks: Sequence[str], seen: 
         seeds=seeds,
         operations=round(statistics.median(_played(caught))) if caught else None,
         missed=_in_order(set(breaks) - by),
+        blind=kind in catalogue.blind,
         crashed=seen.crashed,
     )
 

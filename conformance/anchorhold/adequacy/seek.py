@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anchorhold.checkers import CHECKERS
+from anchorhold.errors import AdapterError
 from anchorhold.history import EventType
 from anchorhold.judging import judge
 from anchorhold.load import load_class
@@ -55,9 +56,13 @@ def histories(
             if not only(scenario):
                 continue
             plan = Plan(planter=Planter(at), taken=ASKED_FOR, points=points, tokens=tuple(tokens))
-            history = play(
-                loaded.make(), scenario.workload(plan), description=description, location=loaded.target, seed=seed
-            )
+            try:
+                history = play(
+                    loaded.make(), scenario.workload(plan), description=description, location=loaded.target, seed=seed
+                )
+            except AdapterError as error:
+                # It speaks in no form that the suite takes: with `check` that ends in no verdict, and is no catch.
+                raise CrashedError(f"{kind.__name__}: {scenario.name}: {error}") from None
             for event in history.events:
                 if event.error is not None and BROKEN.match(event.error):
                     raise CrashedError(f"{kind.__name__}: `{event.op}` in {scenario.name}: {event.error}")

@@ -29,10 +29,10 @@ from anchorhold.checkers import (
     tombstones,
 )
 from anchorhold.checkers.observe import read
-from anchorhold.checkers.tally import RuleChecker
+from anchorhold.checkers.rule import ReadingChecker, WatchChecker, judge_together
 from anchorhold.verdict import Checker, History, Judgement
 
-RULE_CHECKERS: tuple[RuleChecker, ...] = (
+RULE_CHECKERS: tuple[ReadingChecker, ...] = (
     *anchoring.CHECKERS,
     *retention.CHECKERS,
     *manifests.CHECKERS,
@@ -66,5 +66,9 @@ CHECKERS: tuple[Checker, ...] = RULE_CHECKERS
 
 def judge_all(history: History) -> tuple[Judgement, ...]:
     """What every checker says of one history, in the order of `CHECKERS`; the history is read once."""
-    reading = read(history)
-    return tuple(checker.judge_reading(reading) for checker in RULE_CHECKERS)
+    return judge_together(RULE_CHECKERS, read(history))
+
+
+STRUCTURAL: frozenset[str] = frozenset(c.rule for c in RULE_CHECKERS if isinstance(c, WatchChecker))
+"""Rules that are decided by names, kinds, numbers and order, and by whether content is the same, as a history goes
+by. The others look for words in texts."""

@@ -2,7 +2,8 @@
 
 from anchorhold.checkers.holding import HELD, PATIENCE, WAITING, Hold, Waits, hold
 from anchorhold.checkers.reading import Assertion, Observation, Reading, Stretch
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content
 from anchorhold_spec.vocabulary import CarrierKind, Item
 
@@ -26,7 +27,7 @@ def blame(reading: Reading, assertion: Assertion, seen: Observation | None, lost
     return " + ".join(names) or "append"
 
 
-CHANGES = frozenset({"compact", "evict", "expire", "tombstone", "reopen", "crash", "append"})
+CHANGES = frozenset({"compact", "evict", "expire", "tombstone", "supersede", "reopen", "crash", "append"})
 
 
 def anc_1(reading: Reading, tally: Tally) -> None:
@@ -81,7 +82,7 @@ def anc_4(reading: Reading, tally: Tally) -> None:
     for lane in reading.lanes:
         waiting: dict[int, str] = {}
         for stretch in lane:
-            if any(o.op in ("evict", "expire", "tombstone") for o in stretch.operations):
+            if any(o.op in ("evict", "expire", "tombstone", "supersede") for o in stretch.operations):
                 waiting.clear()
             went = stretch.gone_summaries if stretch.new_summaries else _notices(stretch)
             if went:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from anchorhold.checkers.holding import Hold, asks_for, through_pointers
 from anchorhold.checkers.reading import CONTENT, Observation, Question, Reading
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, decoded, piece_of, plain, quotes, shorten, words
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Answer, AnswerKind

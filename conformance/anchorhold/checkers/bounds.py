@@ -2,7 +2,8 @@
 
 from anchorhold.checkers.provenance import reply_of
 from anchorhold.checkers.reading import Observation, Reading, Stretch
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content
 
 EARLY = 3

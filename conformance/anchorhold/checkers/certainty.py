@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from anchorhold.checkers.holding import HELD, Hold, asks_for, hold, same_literal, through_pointers
 from anchorhold.checkers.provenance import reply_of
 from anchorhold.checkers.reading import CONTENT, Assertion, Observation, Reading, Stretch
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, negative, plain, sentences, shorten, stands
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Item

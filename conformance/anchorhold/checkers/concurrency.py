@@ -1,10 +1,13 @@
 """CON: what comes in while a summary is being written survives, wins, or is told apart; nothing is covered twice."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from anchorhold.checkers.provenance import reply_of, shown_to
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Withdrawal
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, holds, plain
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import CarrierKind, Item
@@ -44,16 +47,18 @@ def _next_look(reading: Reading, operation: Operation, *, after: int = 0) -> Obs
 def con_1(reading: Reading, tally: Tally) -> None:
     """Turns that were appended while a compaction waited for its model, in the first look after it."""
     writes = _writes(reading)
-    appends = {o.end: o for o in reading.operations if o.op == "append"}
+    appends = {o.end: o.start for o in reading.operations if o.op == "append"}
+    came = [(appends.get(said.at, -1), turn) for turn, said in reading.said.items() if said.certain]
+    came.sort()
+    begun = [start for start, _ in came]
     for compact in _compactions(reading):
-        late = [
-            turn
-            for turn, said in reading.said.items()
-            if said.certain and (append := appends.get(said.at)) is not None and _during(append, compact)
-        ]
+        among = came[bisect_right(begun, compact.start) : bisect_left(begun, compact.end)]
+        if not among:
+            continue
+        late = sorted((turn for _, turn in among), key=reading.order.__getitem__)
         # An append may wait for the compaction, and is acknowledged after the first look then.
         look = _next_look(reading, compact, after=max((reading.said[turn].at for turn in late), default=0))
-        if not late or look is None:
+        if look is None:
             continue
         places: list[int] = []
         for turn in late:
@@ -122,8 +127,13 @@ def con_2(reading: Reading, tally: Tally) -> None:
     """Two compactions that overlapped: what stands in the window afterwards covers nothing twice."""
     writes = _writes(reading)
     found = list(_compactions(reading))
-    for outer in found:
-        for inner in (o for o in found if _during(o, outer)):
+    for number, outer in enumerate(found):
+        # They are in the order in which they began.
+        for inner in islice(found, number + 1, None):
+            if inner.start >= outer.end:
+                break
+            if not _during(inner, outer):
+                continue
             look = _next_look(reading, max(inner, outer, key=lambda o: o.end))
             if look is None or not outer.calls:
                 continue

@@ -1,10 +1,13 @@
 """CRA: after a crash there is the old state, the new one, or a declared pending; and recovery comes to rest."""
 
 from anchorhold.checkers.holding import HELD, Hold, through_pointers
+from anchorhold.checkers.keys import Keys
 from anchorhold.checkers.outcomes import trace
 from anchorhold.checkers.progress import excuse
-from anchorhold.checkers.reading import Observation, Operation, Reading, Stretch
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.reading import Known, Observation, Operation, Reading, Stretch
+from anchorhold.checkers.rule import RuleChecker, WatchChecker
+from anchorhold.checkers.tally import Tally
+from anchorhold.checkers.watch import Watch
 from anchorhold.checkers.words import content
 from anchorhold.compactor import Mechanism
 from anchorhold.history import EventType
@@ -71,51 +74,56 @@ def cra_1(reading: Reading, tally: Tally) -> None:
             )
 
 
-def _over(reading: Reading, observation: Observation) -> bool:
-    limit = high_water(reading.header.settings)
-    return limit is not None and window_size(observation.items, reading.header.settings.unit) > limit
-
-
-def cra_2(reading: Reading, tally: Tally) -> None:
+class Recovery(Watch):
     """After a crash: opening again once more changes nothing, and later compactions go through."""
-    for lane in reading.lanes:
-        _cra_2(reading, tally, lane)
 
+    def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
+        super().__init__(known, keys, tally)
+        self._recovered: dict[str, str] = {}
+        """By session: where a compaction died, until one was judged that came after it."""
 
-def _cra_2(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
-    recovered: str | None = None
-    for stretch in lane:
+    def stretch(self, stretch: Stretch) -> None:
+        session = stretch.after.session
         died = _died(stretch)
         if died is not None:
-            recovered = next((str(o.arguments.get("point")) for o in stretch.of("crash")), "?")
-            continue
+            self._recovered[session] = next((str(o.arguments.get("point")) for o in stretch.of("crash")), "?")
+            return
+        recovered = self._recovered.get(session)
         if recovered is None:
-            continue
+            return
         done = [o.op for o in stretch.operations]
         if done == ["reopen"]:
-            tally.trigger()
+            self.tally.trigger()
             change = trace(stretch.before, stretch.after)
             if change is not None:
-                tally.fail(
+                self.tally.fail(
                     f"After a crash at “{recovered}”, opening the session once more changed it: {change}.",
                     fact=f"crash at {recovered}",
                     event=stretch.after.end,
                 )
-        elif done == ["compact"] and _over(reading, stretch.before):
-            compact = stretch.operations[0]
-            if all(call.ok and call.value.get("mode", "faithful") == "faithful" for call in compact.calls):
-                tally.trigger()
-                if not compact.committed and (excuse(compact) is None or not compact.ok):
-                    tally.fail(
-                        f"After a crash at “{recovered}” and recovery, the next compaction does not go through "
-                        f"({compact.error or 'no reason given'}).",
-                        fact=f"compaction after a crash at {recovered}",
-                        event=stretch.after.end,
-                    )
-            recovered = None
+        elif done == ["compact"] and self._over(stretch.before):
+            del self._recovered[session]
+            self._next(stretch, stretch.operations[0], recovered)
+
+    def _next(self, stretch: Stretch, compact: Operation, recovered: str) -> None:
+        if not all(call.ok and call.value.get("mode", "faithful") == "faithful" for call in compact.calls):
+            return
+        self.tally.trigger()
+        if not compact.committed and (excuse(compact) is None or not compact.ok):
+            self.tally.fail(
+                f"After a crash at “{recovered}” and recovery, the next compaction does not go through "
+                f"({compact.error or 'no reason given'}).",
+                fact=f"compaction after a crash at {recovered}",
+                event=stretch.after.end,
+            )
+
+    def _over(self, look: Observation) -> bool:
+        settings = self.known.header.settings
+        limit = high_water(settings)
+        return limit is not None and window_size(look.items, settings.unit) > limit
 
 
 CHECKERS = (
     RuleChecker(rule="CRA-1", minimum=2, mechanisms=(Mechanism.PERSISTENCE, Mechanism.CRASHES), examine=cra_1),
-    RuleChecker(rule="CRA-2", minimum=2, mechanisms=(Mechanism.PERSISTENCE, Mechanism.CRASHES), examine=cra_2),
+    WatchChecker(rule="CRA-2", minimum=2, mechanisms=(Mechanism.PERSISTENCE, Mechanism.CRASHES), watch=Recovery),
 )

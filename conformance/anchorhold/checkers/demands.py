@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from anchorhold.checkers.evidence import names_omissions
 from anchorhold.checkers.holding import HELD, Hold, asks_for, through_pointers
 from anchorhold.checkers.reading import CONTENT, Assertion, Observation, Question, Reading
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, plain, shorten, words
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Item

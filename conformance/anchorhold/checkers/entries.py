@@ -8,9 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from anchorhold.checkers.holding import HELD, Hold, through_pointers
+from anchorhold.checkers.keys import Keys
 from anchorhold.checkers.outcomes import trace
-from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, convert
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.reading import CONTENT, Known, Observation, Operation, Reading, Stretch, convert
+from anchorhold.checkers.rule import RuleChecker, WatchChecker
+from anchorhold.checkers.tally import Tally
+from anchorhold.checkers.watch import Watch
 from anchorhold.checkers.words import content, shorten
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Item, Turn
@@ -64,7 +67,7 @@ def idx_1(reading: Reading, tally: Tally) -> None:
     for lane in reading.lanes:
         waiting: set[str] = set()
         for stretch in lane:
-            if any(o.op in ("evict", "expire", "tombstone") for o in stretch.operations):
+            if any(o.op in ("evict", "expire", "tombstone", "supersede") for o in stretch.operations):
                 waiting.clear()
             waiting |= {turn for turn in reading.removed(stretch) if reading.said[turn].forms}
             for turn in sorted(waiting):
@@ -228,51 +231,42 @@ def idx_4(reading: Reading, tally: Tally) -> None:
             )
 
 
-def handed_in_again(reading: Reading) -> frozenset[str]:
-    """The turns that were appended more than once."""
-    return frozenset(_again(reading).values())
-
-
-def _again(reading: Reading) -> Mapping[int, str]:
-    """Appends of turns that were acknowledged before, by the event at which they begin."""
-    known: set[str] = set()
-    again: dict[int, str] = {}
-    for operation in reading.operations:
-        if operation.op != "append":
-            continue
-        turn = convert(operation.arguments["turn"], Turn)
-        if turn.id in known:
-            again[operation.start] = turn.id
-        elif operation.ok:
-            known.add(turn.id)
-    return again
-
-
-def idx_5(reading: Reading, tally: Tally) -> None:
+class Again(Watch):
     """Each time turns were handed in that are there already, in the window or behind a pointer: nothing changes."""
-    again = _again(reading)
-    for stretch in reading.stretches:
-        if not stretch.operations or not all(_repeats(o, again) for o in stretch.operations):
-            continue
-        tally.trigger()
+
+    operations = frozenset({"append"})
+
+    def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
+        super().__init__(known, keys, tally)
+        self._came: set[str] = set()
+        self._again: set[int] = set()
+        """Where appends began of turns that had been acknowledged before."""
+
+    def operation(self, operation: Operation) -> None:
+        turn = convert(operation.arguments["turn"], Turn).id
+        if turn in self._came:
+            self._again.add(operation.start)
+        elif operation.ok:
+            self._came.add(turn)
+
+    def stretch(self, stretch: Stretch) -> None:
+        if not self._again or not stretch.operations or any(o.start not in self._again for o in stretch.operations):
+            return
+        self.tally.trigger()
         change = trace(stretch.before, stretch.after)
         if change is not None:
-            turns = [str(o.arguments["turn"]["id"]) for o in stretch.operations]
-            tally.fail(
-                f"{reading.quote(turns[0], first=True)}{f' and {len(turns) - 1} more' if len(turns) > 1 else ''} "
+            turns = [convert(o.arguments["turn"], Turn).id for o in stretch.operations]
+            self.tally.fail(
+                f"{self.known.quote(turns[0], first=True)}{f' and {len(turns) - 1} more' if len(turns) > 1 else ''} "
                 f"came in again under a known id, and something was added: {change}.",
                 fact=turns[0],
                 event=stretch.after.end,
             )
 
 
-def _repeats(operation: Operation, again: Mapping[int, str]) -> bool:
-    return operation.start in again
-
-
 CHECKERS = (
     RuleChecker(rule="IDX-1", minimum=5, mechanisms=(Mechanism.POINTERS,), examine=idx_1),
     RuleChecker(rule="IDX-3", minimum=2, mechanisms=(Mechanism.POINTERS,), examine=idx_3),
     RuleChecker(rule="IDX-4", minimum=2, mechanisms=(Mechanism.POINTERS,), examine=idx_4),
-    RuleChecker(rule="IDX-5", minimum=2, mechanisms=(), examine=idx_5),
+    WatchChecker(rule="IDX-5", minimum=2, mechanisms=(), watch=Again),
 )

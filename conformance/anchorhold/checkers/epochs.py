@@ -1,11 +1,15 @@
 """EPO: a token leads to what it was issued for, or says that it does not; never to something else."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from anchorhold.checkers.reading import CONTENT, Observation, Reading
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.keys import Key, Keys, among
+from anchorhold.checkers.reading import CONTENT, Known, Observation, Operation, Reading
+from anchorhold.checkers.rule import RuleChecker, WatchChecker
+from anchorhold.checkers.tally import Tally
+from anchorhold.checkers.watch import Watch
 from anchorhold.checkers.words import content, plain, shorten
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Pointer
@@ -14,111 +18,119 @@ NUMBER = re.compile(r"\d+")
 IDENTIFIER = re.compile(r"[\w:@/.+=-]*\d[\w:@/.+=-]*")
 """Something that names one thing of many: it has a figure in it."""
 LEAVING = frozenset({"evict", "expire"})
+SHAPES = 4096
+"""Shapes of tokens that are told apart: where there are more, tokens are no numbers that somebody counts up."""
 
 
-@dataclass(slots=True)
-class _Token:
-    """What is known of one token while a history is gone through."""
-
-    pointer: Pointer
-    issued: int
-    bound: frozenset[str] = frozenset()
-    first: str | None = None
-    """The content that it first resolved to."""
-
-
-def _bind(reading: Reading, token: _Token, answer: Answer) -> None:
-    """Bind a token by what it declares, otherwise by what it first resolves to."""
-    if answer.kind not in CONTENT:
-        return
-    if token.first is None:
-        token.first = content(answer)
-    if not token.bound:
-        token.bound = reading.contained(content(answer))
-
-
-def _issued(reading: Reading, observation: Observation, tokens: dict[str, _Token]) -> bool:
-    new = False
-    for pointer in observation.pointers or ():
-        if pointer.token not in tokens:
-            new = True
-            tokens[pointer.token] = _Token(
-                pointer=pointer,
-                issued=observation.start,
-                bound=reading.turns_of(pointer.covers) or frozenset(),
-            )
-    return new
-
-
-def _reused(token: _Token, tokens: dict[str, _Token]) -> bool:
-    """Whether the key inside a token was given out again for something else."""
-    mine = token.pointer
+def _reused(keys: Keys, key: Key) -> bool:
+    """Whether the key of the store inside a token was given out again for something else."""
     return any(
-        other.pointer.key == mine.key
-        and other.issued > token.issued
-        and (other.pointer.epoch != mine.epoch or not (other.bound & token.bound))
-        for other in tokens.values()
-        if other is not token
+        other.issued > key.issued and (other.pointer.epoch != key.pointer.epoch or not (other.bound & key.bound))
+        for other in keys.of_store(key.pointer.key or "")
     )
 
 
-def _instead(reading: Reading, token: _Token, answer: Answer) -> frozenset[str]:
-    """The turns that an answer holds in place of those that the token is bound to; none where it is right."""
-    there = reading.contained(content(answer))
-    others = there - token.bound
-    missing = token.bound - there
-    if token.first is not None:
-        if missing != token.bound:
-            # What it never led to is missing, which is no fault of a key that was used again.
-            missing &= reading.contained(token.first)
-        # A file may hold other turns beside, and may have held them from the start.
-        others -= reading.contained(token.first) if missing != token.bound else frozenset()
-    if not missing or not others:
-        return frozenset()
-    if answer.kind is AnswerKind.PARTIAL and missing != token.bound:
-        return frozenset()
-    return others
-
-
-def epo_1(reading: Reading, tally: Tally) -> None:
+class RecycledKeys(Watch):
     """A token is followed after something left the store and something else was stored."""
-    tokens: dict[str, _Token] = {}
-    left: int | None = None
-    stored_after_leaving: int | None = None
-    alive: set[str] = set()
-    leaving = [o for o in reading.operations if o.op in LEAVING and o.committed]
-    for observation in reading.observations:
-        if any(o.start < observation.start and (left is None or o.start > left) for o in leaving):
-            left = max(o.start for o in leaving if o.start < observation.start)
-        new = _issued(reading, observation, tokens)
-        if new and left is not None:
-            stored_after_leaving = observation.start
-        for name, answer in observation.answers.items():
-            token = tokens.get(name)
-            if token is None or (observation.exempt - observation.withdrawn) & token.bound:
+
+    operations = LEAVING
+
+    def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
+        super().__init__(known, keys, tally)
+        self._left: int | None = None
+        self._stored_after_leaving = False
+        self._right: object = None
+        """The answers of the last look, where all of them were right."""
+        self._recycled = 0
+        """How many of them were of recycled keys."""
+        self._quiet: tuple[int, int | None] = (0, None)
+
+    def operation(self, operation: Operation) -> None:
+        if operation.committed and (self._left is None or operation.start > self._left):
+            self._left = operation.start
+
+    def look(self, look: Observation) -> None:
+        if self.keys.new and self._left is not None:
+            self._stored_after_leaving = True
+        lost = look.exempt - look.withdrawn if look.exempt else look.exempt
+        if self._right is look.answers and not lost and self._quiet == (len(self.keys), self._left):
+            self.tally.trigger(self._recycled)
+            return
+        before = self.tally.triggered
+        self._right = self._go_through(look, lost)
+        self._recycled, self._quiet = self.tally.triggered - before, (len(self.keys), self._left)
+
+    def _go_through(self, look: Observation, lost: frozenset[str]) -> object:
+        """Answers with the look's answers, where none of them has to be looked at again while it stays as it is."""
+        get, right = self.keys.get, not lost
+        for name, answer in look.answers.items():
+            key = get(name)
+            if key is None or (lost and lost & key.bound):
                 continue
-            _bind(reading, token, answer)
-            if answer.kind not in CONTENT and name in alive:
-                alive.discard(name)
-                left = left if left is not None else observation.start
-            if answer.kind in CONTENT:
-                alive.add(name)
-            recycled = (
-                _reused(token, tokens)
-                if token.pointer.key is not None
-                else left is not None and stored_after_leaving is not None and token.issued < left
-            )
-            if recycled:
-                tally.trigger()
-            wrong = _instead(reading, token, answer) if answer.kind in CONTENT else frozenset()
-            if wrong:
-                mine = next(i for i in reading.said if i in token.bound)
-                other = next(i for i in reading.said if i in wrong)
-                tally.fail(
-                    f"Pointer {name}, issued for {reading.quote(mine)}, now resolves to {reading.quote(other)}.",
-                    fact=mine,
-                    event=observation.end,
-                )
+            there = answer.kind in CONTENT
+            if there:
+                self._bind(key, answer)
+            elif key.answered and self._left is None:
+                self._left = look.start
+            key.answered = there
+            if (
+                _reused(self.keys, key)
+                if key.pointer.key is not None
+                else self._left is not None and self._stored_after_leaving and key.issued < self._left
+            ):
+                self.tally.trigger()
+            if there and answer is not key.right:
+                wrong = self._instead(key, answer)
+                if wrong:
+                    right = False
+                    self._fail(look, name, key, wrong)
+                else:
+                    key.right = answer
+        return look.answers if right else None
+
+    def _bind(self, key: Key, answer: Answer) -> None:
+        """Bind a token by what it declares, otherwise by what it first resolves to."""
+        if key.first is None:
+            key.first = content(answer)
+            if not key.bound and key.packed is None:
+                key.bound = self.known.contained(key.first)
+
+    def _instead(self, key: Key, answer: Answer) -> frozenset[str]:
+        """The turns that an answer holds in place of those that the token is bound to; none where it is right."""
+        text, said = content(answer), self.known.said
+        if key.packed is not None:
+            there = self.known.contained(text)
+            return frozenset() if not there or among(self.known, there, key.packed) else there
+        if all(said[turn].stands_in(text) for turn in key.bound):
+            return frozenset()
+        there = self.known.contained(text)
+        others, missing = there - key.bound, key.bound - there
+        if key.first is not None:
+            first = self.known.contained(key.first)
+            if missing != key.bound:
+                # What it never led to is missing, which is no fault of a key that was used again.
+                missing &= first
+                # A file may hold other turns beside, and may have held them from the start.
+                others -= first if missing != key.bound else frozenset()
+        if not missing or not others:
+            return frozenset()
+        if answer.kind is AnswerKind.PARTIAL and missing != key.bound:
+            return frozenset()
+        return others
+
+    def _fail(self, look: Observation, name: str, key: Key, wrong: frozenset[str]) -> None:
+        order = self.known.order
+        bound = key.bound
+        if key.packed is not None:
+            bound = frozenset(turn for turn, number in order.items() if number == key.packed[0])
+        if not bound:
+            return
+        mine, other = min(bound, key=order.__getitem__), min(wrong, key=order.__getitem__)
+        self.tally.fail(
+            f"Pointer {name}, issued for {self.known.quote(mine)}, now resolves to {self.known.quote(other)}.",
+            fact=mine,
+            event=look.end,
+        )
 
 
 def _never_issued(reading: Reading) -> Iterator[tuple[str, Answer | None, int]]:
@@ -154,67 +166,155 @@ def addresses(reading: Reading) -> frozenset[str]:
     something here. What is no address, and what leads where others lead, is none.
     """
     shapes = {_shape(token) for token in reading.issued}
-    strangers = tuple(_never_issued(reading))
+    return _local(tuple(_never_issued(reading)), shapes, reading.contained)
+
+
+def _local(
+    strangers: Sequence[tuple[str, Answer | None, int]],
+    shapes: AbstractSet[str],
+    contained: Callable[[str], frozenset[str]],
+) -> frozenset[str]:
     found: set[str] = set()
     for name, answer, _ in strangers:
+        if answer is None or answer.kind not in CONTENT or _shape(name) not in shapes:
+            continue
         led = [a for other, a, _ in strangers if other != name and a is not None and a.kind in CONTENT]
-        own = answer is not None and answer.kind in CONTENT and bool(reading.contained(content(answer)))
-        if own and _shape(name) in shapes and all(content(a) != content(answer) for a in led if answer is not None):
+        if contained(content(answer)) and all(content(a) != content(answer) for a in led):
             found.add(name)
     return frozenset(found)
 
 
-def epo_2(reading: Reading, tally: Tally) -> None:
+@dataclass(slots=True, kw_only=True)
+class _Stranger:
+    """A token that was followed before it was ever given out, if it ever was."""
+
+    token: str
+    answer: Answer | None
+    event: int
+    """At which following it ended."""
+    times: int = 1
+    """How often it was answered so."""
+
+
+class Epochs(Watch):
     """No key stands for two things, or its epoch grows; a token that was never issued is foreign."""
-    tokens: dict[str, _Token] = {}
-    for observation in reading.observations:
-        for pointer in observation.pointers or ():
-            bound = reading.turns_of(pointer.covers)
-            if pointer.token in tokens:
-                first = tokens[pointer.token].bound
-                if bound and first and not bound & first:
-                    tally.fail(
-                        f"Pointer {pointer.token} was given out for {reading.quote(min(first))} and again for "
-                        f"{reading.quote(min(bound))}.",
-                        fact=pointer.token,
-                        event=observation.end,
-                    )
-                continue
-            if pointer.key is None:
-                tokens[pointer.token] = _Token(pointer=pointer, issued=observation.start, bound=bound or frozenset())
-                continue
-            answer = observation.answers.get(pointer.token)
-            if bound is None:
-                held = answer is not None and answer.kind in CONTENT
-                bound = reading.contained(content(answer)) if answer is not None and held else frozenset()
-            token = _Token(pointer=pointer, issued=observation.start, bound=bound)
-            for other in tokens.values():
-                if other.pointer.key != pointer.key or not bound or not other.bound or bound & other.bound:
-                    continue
-                tally.trigger()
-                before, now = other.pointer.epoch, pointer.epoch
-                if before is None or now is None or now <= before:
-                    tally.fail(
-                        f"Key {pointer.key} was given out for {reading.quote(min(other.bound))} and again for "
-                        f"{reading.quote(min(bound))}, and its epoch did not grow ({before}, then {now}).",
-                        fact=pointer.key,
-                        event=observation.end,
-                    )
-            tokens[pointer.token] = token
-    local = addresses(reading)
-    for name, answer, event in _never_issued(reading):
-        if name in local:
-            continue
-        tally.trigger()
-        if answer is None or answer.kind is not AnswerKind.FOREIGN:
-            said = "an error" if answer is None else f"“{answer.kind}”"
-            what = f" (“{shorten(content(answer))}”)" if answer is not None and content(answer) else ""
-            tally.fail(
-                f"Pointer “{name}” was never issued here, and following it answers with {said}{what} "
-                "instead of “foreign”.",
-                fact=name,
-                event=event,
+
+    def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
+        super().__init__(known, keys, tally)
+        self._strangers: list[_Stranger] = []
+        self._asked: object = None
+        self._failed: object = None
+        self._latest: list[_Stranger] = []
+        """Strangers of the look with these answers and errors, which was the last."""
+        self._handed: set[str] = set()
+        self._shapes: set[str] = set()
+        """How the tokens look that were given out, as far as they look alike."""
+        self._listed: dict[str, tuple[Pointer, ...] | None] = {}
+
+    @property
+    def steady(self) -> bool:
+        # Strangers are counted at the end.
+        return not self._latest
+
+    def look(self, look: Observation) -> None:
+        self._handed |= look.continuations
+        for key in self.keys.new if len(self._shapes) < SHAPES else ():
+            self._shapes.add(_shape(key.pointer.token))
+        if look.pointers is not None and self._listed.get(look.session) is not look.pointers:
+            self._listed[look.session] = look.pointers
+            for pointer in look.pointers:
+                self._pointer(look, pointer)
+        if not look.ended:
+            return
+        if self._asked is look.answers and self._failed is look.errors:
+            for stranger in self._latest:
+                stranger.times += 1
+            return
+        get = self.keys.get
+        self._asked, self._failed = look.answers, look.errors
+        self._latest = [
+            _Stranger(token=token, answer=look.answers.get(token), event=event)
+            for token, event in look.ended.items()
+            if get(token) is None and token not in self._handed
+        ]
+        self._strangers += self._latest
+
+    def _pointer(self, look: Observation, pointer: Pointer) -> None:
+        key = self.keys.get(pointer.token)
+        assert key is not None
+        if key.told:
+            if pointer is not key.pointer and pointer.covers != key.pointer.covers:
+                self._again(look, pointer, key)
+            return
+        key.told = True
+        if pointer.key is None:
+            return
+        if pointer.covers is None:
+            answer = look.answers.get(pointer.token)
+            held = answer is not None and answer.kind in CONTENT
+            key.declared = self.known.contained(content(answer)) if answer is not None and held else frozenset()
+        self._recycled(look, pointer, key.declared)
+
+    def _again(self, look: Observation, pointer: Pointer, key: Key) -> None:
+        bound, first = self.known.turns_of(pointer.covers), key.declared
+        if key.packed is not None:
+            numbers = self.known.order
+            first = frozenset(turn for turn, n in numbers.items() if key.packed[0] <= n <= key.packed[1])
+        if bound and first and not bound & first:
+            self.tally.fail(
+                f"Pointer {pointer.token} was given out for {self.known.quote(min(first))} and again for "
+                f"{self.known.quote(min(bound))}.",
+                fact=pointer.token,
+                event=look.end,
             )
+
+    def _recycled(self, look: Observation, pointer: Pointer, bound: frozenset[str]) -> None:
+        assert pointer.key is not None
+        if not bound:
+            return
+        for other in self.keys.of_store(pointer.key):
+            if other.pointer.token == pointer.token or not other.told or not other.declared:
+                continue
+            if not bound & other.declared:
+                self.tally.trigger()
+                self._grew(look, pointer, other.pointer.epoch, self.known.quote(min(other.declared)), bound)
+        before = self.keys.before(pointer.key)
+        if before is not None and before[1] is not None and not among(self.known, bound, before[1]):
+            self.tally.trigger()
+            self._grew(look, pointer, before[0], "something else", bound)
+
+    def _grew(
+        self, look: Observation, pointer: Pointer, before: int | None, whom: str, bound: frozenset[str]
+    ) -> None:
+        now = pointer.epoch
+        if before is None or now is None or now <= before:
+            self.tally.fail(
+                f"Key {pointer.key} was given out for {whom} and again for {self.known.quote(min(bound))}, and its "
+                f"epoch did not grow ({before}, then {now}).",
+                fact=str(pointer.key),
+                event=look.end,
+            )
+
+    def finish(self) -> None:
+        strangers = [
+            one for one in self._strangers if self.keys.get(one.token) is None and one.token not in self._handed
+        ]
+        told = [(one.token, one.answer, one.event) for one in strangers]
+        local = _local(told, self._shapes, self.known.contained)
+        for one in strangers:
+            name, answer, event = one.token, one.answer, one.event
+            if name in local:
+                continue
+            self.tally.trigger(one.times)
+            if answer is None or answer.kind is not AnswerKind.FOREIGN:
+                said = "an error" if answer is None else f"“{answer.kind}”"
+                what = f" (“{shorten(content(answer))}”)" if answer is not None and content(answer) else ""
+                self.tally.fail(
+                    f"Pointer “{name}” was never issued here, and following it answers with {said}{what} "
+                    "instead of “foreign”.",
+                    fact=name,
+                    event=event,
+                )
 
 
 def _names_both(reading: Reading, token: str, error: str) -> bool:
@@ -271,7 +371,9 @@ def epo_3(reading: Reading, tally: Tally) -> None:
 
 
 CHECKERS = (
-    RuleChecker(rule="EPO-1", minimum=3, mechanisms=(Mechanism.POINTERS, Mechanism.KEY_RECYCLING), examine=epo_1),
-    RuleChecker(rule="EPO-2", minimum=3, mechanisms=(Mechanism.POINTERS,), examine=epo_2),
+    WatchChecker(
+        rule="EPO-1", minimum=3, mechanisms=(Mechanism.POINTERS, Mechanism.KEY_RECYCLING), watch=RecycledKeys
+    ),
+    WatchChecker(rule="EPO-2", minimum=3, mechanisms=(Mechanism.POINTERS,), watch=Epochs),
     RuleChecker(rule="EPO-3", minimum=1, mechanisms=(Mechanism.POINTERS, Mechanism.STORE_FAULTS), examine=epo_3),
 )

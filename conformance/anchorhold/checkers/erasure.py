@@ -3,9 +3,13 @@
 from collections.abc import Iterator
 from enum import StrEnum
 
+from anchorhold.checkers.anchoring import where_looked
+from anchorhold.checkers.holding import HELD, Hold
 from anchorhold.checkers.provenance import shown_to
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.retention import at_stake
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, plain, shorten, stands, words
 from anchorhold.compactor import Mechanism
 from anchorhold.traces import own_words
@@ -24,6 +28,28 @@ def era_1(reading: Reading, tally: Tally) -> None:
                 continue
             _seen(reading, tally, turn, own, forget)
             _scanned(reading, tally, turn, forget)
+    _others(reading, tally)
+
+
+def _others(reading: Reading, tally: Tally) -> None:
+    """What other turns assert stays anchored: one turn was to be erased."""
+    for stretch in reading.stretches:
+        if not stretch.operations or any(o.op != "forget" or not o.committed for o in stretch.operations):
+            continue
+        before, after = at_stake(reading, stretch.before), at_stake(reading, stretch.after)
+        forgotten = {str(o.arguments.get("turn")) for o in stretch.operations}
+        for assertion in reading.assertions:
+            was, now = before.get(assertion.number), after.get(assertion.number)
+            if assertion.turn in forgotten or was not in HELD or (now not in HELD and now is not Hold.LOOSE):
+                continue
+            tally.trigger()
+            if now is Hold.LOOSE:
+                tally.fail(
+                    f"Turn {', '.join(sorted(forgotten))} was forgotten, and with it went {assertion}: "
+                    f"{where_looked(reading)}.",
+                    fact=assertion.fact.text,
+                    event=stretch.after.end,
+                )
 
 
 def own_to(reading: Reading, turn: str) -> tuple[str, ...]:

@@ -14,7 +14,8 @@ from itertools import pairwise
 from anchorhold.checkers.holding import HELD, Hold, hold, through_pointers, tombstoned
 from anchorhold.checkers.reading import Assertion, Observation, Reading, Said, Stretch
 from anchorhold.checkers.retention import led_to
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, plain, sentences, words
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Item
@@ -87,7 +88,7 @@ def reclaimed(reading: Reading) -> Iterator[Reclaimed]:
     for lane in reading.lanes:
         waiting: dict[str, Stretch] = {}
         for stretch in lane:
-            if any(o.op in ("evict", "expire", "tombstone") for o in stretch.operations):
+            if any(o.op in ("evict", "expire", "tombstone", "supersede") for o in stretch.operations):
                 waiting.clear()
             if stretch.of("compact") or stretch.of("append"):
                 waiting |= {t: stretch for t in reading.removed(stretch) if structured(reading.said[t])}
@@ -209,11 +210,14 @@ def evi_3(reading: Reading, tally: Tally) -> None:
                 )
 
 
+NARRATIVE = "narrative"
+
+
 def evi_4(reading: Reading, tally: Tally) -> None:
     """Each structured turn that declares itself narrative: it is treated as what it is."""
     for one in reclaimed(reading):
         said = reading.said[one.turn]
-        if LABEL.search(words(said.turn)) is None:
+        if said.turn.declared != NARRATIVE and LABEL.search(words(said.turn)) is None:
             continue
         tally.trigger()
         if one.fate is Fate.LOST:

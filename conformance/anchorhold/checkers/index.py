@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from anchorhold.checkers.reading import CONTENT, Observation, Reading
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, plain
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import AnswerKind, Pointer
@@ -85,6 +86,7 @@ def idx_2(reading: Reading, tally: Tally) -> None:
             out = [i for i in turns if i not in observation.raw]
             if len(turns) < 2 or not out or observation.exempt & set(turns):
                 continue
+            _confused(reading, tally, observation, frozenset(turns))
             if not observation.summaries and len(out) < len(turns) and not _compacted(reading, observation):
                 tally.trigger()
                 tally.fail(
@@ -111,6 +113,22 @@ def idx_2(reading: Reading, tally: Tally) -> None:
                     fact=out[-1],
                     event=observation.end,
                 )
+
+
+def _confused(reading: Reading, tally: Tally, observation: Observation, twins: frozenset[str]) -> None:
+    """A pointer to one of several turns that say the same answers with the words of that one."""
+    for token, answer in observation.answers.items():
+        pointer = reading.pointers.get(token)
+        covers = reading.turns_of(pointer.covers) if pointer is not None else None
+        source = reading.turn_of(answer.source)
+        if covers is not None and len(covers) == 1 and covers <= twins and source in twins - covers:
+            tally.trigger()
+            tally.fail(
+                f"{reading.quote(next(iter(covers)), first=True)} and turn {source} say the same, and the pointer to "
+                f"the first, {token}, answers with the second.",
+                fact=source,
+                event=observation.end,
+            )
 
 
 def _compacted(reading: Reading, observation: Observation) -> bool:

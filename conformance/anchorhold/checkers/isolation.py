@@ -2,7 +2,8 @@
 
 from anchorhold.checkers.provenance import shown_to
 from anchorhold.checkers.reading import CONTENT, Observation, Reading
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, holds, stands
 from anchorhold.compactor import Mechanism
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from anchorhold.checkers.epochs import addresses
 from anchorhold.checkers.holding import asks_for, same_literal
 from anchorhold.checkers.reading import CONTENT, Assertion, Observation, Question, Reading
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import plain, shorten, stands
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Answer, AnswerKind, OutcomeKind

@@ -1,13 +1,20 @@
 """RET: lossless is said only while it is so, degraded while it is not, and time takes nothing early."""
 
+from array import array
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from anchorhold.checkers.holding import HELD, Hold, asks_for, covering, hold, through_pointers
-from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.keys import Key, Keys
+from anchorhold.checkers.reading import CONTENT, READS, SIDELINES, Known, Observation, Operation, Reading, Stretch
+from anchorhold.checkers.rule import RuleChecker, WatchChecker
+from anchorhold.checkers.tally import Tally
+from anchorhold.checkers.watch import Watch
+from anchorhold.checkers.words import shorten
 from anchorhold.compactor import Mechanism
-from anchorhold_spec.vocabulary import AnswerKind
+from anchorhold.wire.messages import METHODS
+from anchorhold_spec.vocabulary import Answer, AnswerKind
 
 PERIOD = 500
 """Compactions in which there is to be at least one audit."""
@@ -96,32 +103,58 @@ def _not_there(reading: Reading, observation: Observation, turns: list[str]) -> 
     return None
 
 
-def ret_2(reading: Reading, tally: Tally) -> None:
+class Audits(Watch):
     """Each period of compactions: an audit in it, of a turn that had left the window, and its word is true."""
-    done = [o for o in reading.operations if o.op == "compact" and o.committed]
-    for observation in reading.observations:
-        if observation.audits is None:
-            continue
-        until = sum(1 for o in done if o.end < observation.start)
-        periods = until // PERIOD
+
+    operations = frozenset({"compact", "switch", "fork", "clear", "rewind"})
+    _committed = 0
+    _several = False
+    """Whether compactions are counted over several windows, or turns may have left without one."""
+
+    def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
+        super().__init__(known, keys, tally)
+        self._left: dict[str, int] = {}
+        """With which compaction each turn left the window; kept only where there are audits to be held against it."""
+
+    def operation(self, operation: Operation) -> None:
+        if operation.op != "compact":
+            self._several = True
+            return
+        self._committed += operation.committed
+        outcome = operation.outcome() if operation.committed and self.known.offers("audits") else None
+        for name in (outcome.covered if outcome else None) or ():
+            turn = self.known.turn_of(name)
+            if turn is not None:
+                self._left.setdefault(turn, self._committed)
+
+    def look(self, look: Observation) -> None:
+        if look.audits is None:
+            return
+        periods = self._committed // PERIOD
         if periods:
-            tally.trigger()
-        fetched = [audit for audit in observation.audits if audit.turn is not None]
+            self.tally.trigger()
+        fetched = [audit for audit in look.audits if audit.turn is not None]
         if periods and len(fetched) < periods:
-            tally.fail(
-                f"{until} compactions were committed, and {len(fetched)} audits fetched a fact of an evicted turn.",
+            self.tally.fail(
+                f"{self._committed} compactions were committed, and {len(fetched)} audits fetched a fact of an "
+                "evicted turn.",
                 fact="audits",
-                event=observation.end,
+                event=look.end,
             )
         for audit in fetched:
-            turn = reading.turn_of(audit.turn)
-            if turn is not None and turn in reading.said and reading.said[turn].at > observation.start:
-                continue
-            if turn is None or turn not in reading.said:
-                tally.fail(
+            turn = self.known.turn_of(audit.turn)
+            if turn is None or turn not in self.known.said:
+                self.tally.fail(
                     f"An audit says that it fetched a fact of {audit.turn}, which is no turn.",
                     fact="audits",
-                    event=observation.end,
+                    event=look.end,
+                )
+            elif not self._several and self._left.get(turn, 0) > audit.compaction:
+                self.tally.fail(
+                    f"The audit after {audit.compaction} compactions fetched a fact of {self.known.quote(turn)}, "
+                    f"which left the window with compaction {self._left[turn]}.",
+                    fact="audits",
+                    event=look.end,
                 )
 
 
@@ -196,63 +229,128 @@ def _affected(reading: Reading, tally: Tally, observation: Observation) -> None:
             )
 
 
-def ret_4(reading: Reading, tally: Tally) -> None:
+class Lifetimes(Watch):
     """No clock step and no read makes anything expire before its lifetime has passed."""
-    lifetime = reading.header.settings.lifetime
-    passing = [o for o in reading.operations if o.op in ("expire", "clock") and o.ok]
-    let_go = {str(o.arguments.get("token", "")): o.start for o in reading.operations if o.op == "evict"}
-    archived: dict[str, int] = {}
-    for observation in reading.observations:
-        for token, answer in observation.answers.items():
-            if token not in reading.issued or let_go.get(token, observation.start) < observation.start:
-                continue
-            begun = archived.setdefault(token, _archived_at(reading, token))
-            since = [o for o in passing if begun < o.end < observation.start]
-            passed = sum(float(o.arguments.get("seconds", 0)) for o in since if o.op == "expire")
-            jumps = [o for o in since if o.op == "clock"]
-            if passed > 0 and lifetime is None:
-                # Whatever lifetime it has of its own is not known.
-                continue
-            if lifetime is not None and passed >= lifetime:
-                continue
-            tally.trigger(int(bool(since)))
-            if answer.kind is not AnswerKind.EXPIRED:
-                continue
-            after = ", ".join(f"{float(o.arguments.get('shift', 0)):+g} s" for o in jumps)
-            tally.fail(
-                f"Pointer {token} answers with “expired” after {passed:g} s"
-                + (f" of a lifetime of {lifetime:g} s" if lifetime is not None else "")
-                + (f"; the clock had jumped by {after}" if jumps else "")
-                + ".",
-                fact=token,
-                event=observation.end,
+
+    operations = frozenset({"expire", "clock", "evict"})
+
+    def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
+        super().__init__(known, keys, tally)
+        self._ends = array("q")
+        self._passed = array("d")
+        """Seconds that had passed after each operation by which time goes on, or the clock jumps."""
+        self._jumps: list[tuple[int, float]] = []
+
+    def operation(self, operation: Operation) -> None:
+        if operation.op == "evict":
+            key = self.keys.get(str(operation.arguments.get("token", "")))
+            if key is not None:
+                key.let_go = operation.start
+        elif operation.ok:
+            before = self._passed[-1] if self._passed else 0.0
+            seconds = float(operation.arguments.get("seconds", 0)) if operation.op == "expire" else 0.0
+            self._ends.append(operation.end)
+            self._passed.append(before + seconds)
+            if operation.op == "clock":
+                self._jumps.append((operation.end, float(operation.arguments.get("shift", 0))))
+
+    def look(self, look: Observation) -> None:
+        if not self._ends:
+            # Nothing went on: whatever is said to have expired did so by itself.
+            for token, answer in look.answers.items():
+                if answer.kind is AnswerKind.EXPIRED:
+                    self._judge(look, token, answer)
+            return
+        for token, answer in look.answers.items():
+            self._judge(look, token, answer)
+
+    def _judge(self, look: Observation, token: str, answer: Answer) -> None:
+        key, lifetime = self.keys.get(token), self.known.header.settings.lifetime
+        if key is None or (key.let_go is not None and key.let_go < look.start):
+            return
+        begun = self._archived_at(key)
+        since = bisect_right(self._ends, begun)
+        some = since < len(self._ends)
+        passed = self._passed[-1] - (self._passed[since - 1] if since else 0.0) if some else 0.0
+        # Whatever lifetime it has of its own, where none is set, is not known.
+        if passed > 0 and lifetime is None:
+            return
+        if lifetime is not None and passed >= lifetime:
+            return
+        self.tally.trigger(int(some))
+        if answer.kind is not AnswerKind.EXPIRED:
+            return
+        jumps = ", ".join(f"{shift:+g} s" for end, shift in self._jumps if end > begun)
+        self.tally.fail(
+            f"Pointer {token} answers with “expired” after {passed:g} s"
+            + (f" of a lifetime of {lifetime:g} s" if lifetime is not None else "")
+            + (f"; the clock had jumped by {jumps}" if jumps else "")
+            + ".",
+            fact=token,
+            event=look.end,
+        )
+
+    def _archived_at(self, key: Key) -> int:
+        """An event before which a token's original was not archived yet: its turn had just come in."""
+        return max((self.known.said[turn].at for turn in key.declared), default=key.issued)
+
+
+class Status(Watch):
+    """Every reading of the status, at whatever time: answered, and with the reason and since when it is degraded."""
+
+    operations = frozenset({*METHODS}) - (READS | SIDELINES) | {"status"}
+    _last = "the beginning"
+
+    def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
+        super().__init__(known, keys, tally)
+        self._before: dict[str, Observation] = {}
+        """The last look at each session in which since when was read."""
+        self._harmed = 0
+        """The latest event at which the suite damaged something: it may be degraded anew, for the same reason."""
+
+    def look(self, look: Observation) -> None:
+        since, status, last = look.since, look.status, self._before.get(look.session)
+        if since is None or status is None:
+            return
+        self._before[look.session] = look
+        self.tally.trigger()
+        if (status == LOSSLESS) is not (since.value is None):
+            told = "nothing" if since.value is None else f"{since.value:g}"
+            self.tally.fail(
+                f"The status is “{shorten(status)}”, and since when it is degraded is told as {told}.",
+                fact="status",
+                event=since.at,
+            )
+        elif (
+            last is not None
+            and last.since is not None
+            and last.status == status != LOSSLESS
+            and last.since.value != since.value
+            and self._harmed < last.end
+        ):
+            self.tally.fail(
+                f"The status is “{shorten(status)}” as it was before, and since when it is so was told as "
+                f"{last.since.value} and is now {since.value}.",
+                fact="status",
+                event=since.at,
             )
 
-
-def _archived_at(reading: Reading, token: str) -> int:
-    """An event before which a token's original was not archived yet: its turn had just come in."""
-    turns = reading.turns_of(reading.pointers[token].covers) or frozenset()
-    return max((reading.said[turn].at for turn in turns), default=reading.issued[token])
-
-
-def ret_5(reading: Reading, tally: Tally) -> None:
-    """Every reading of the status, at whatever time: answered, and with the reason where it is degraded."""
-    last: Operation | None = None
-    for operation in reading.operations:
+    def operation(self, operation: Operation) -> None:
+        if operation.op == "corrupt":
+            self._harmed = operation.end
         if operation.op != "status":
-            last = operation if operation.op not in ("live", "get", "pointers", "manifest", "tombstones") else last
-            continue
-        tally.trigger()
-        after = last.op if last is not None else "the beginning"
+            self._last = operation.op
+            return
+        self.tally.trigger()
         if not operation.ok:
-            tally.fail(
-                f"After {after} the status cannot be read: {operation.error or 'no answer'}.",
+            self.tally.fail(
+                f"After {self._last} the status cannot be read: {operation.error or 'no answer'}.",
                 fact="status",
                 event=operation.end,
             )
         elif operation.value != LOSSLESS and not str(operation.value).partition(":")[2].strip():
-            tally.fail(
-                f"After {after} the status is “{operation.value}”, and says no reason.",
+            self.tally.fail(
+                f"After {self._last} the status is “{operation.value}”, and says no reason.",
                 fact="status",
                 event=operation.end,
             )
@@ -262,8 +360,8 @@ STATUS = (Mechanism.STATUS,)
 
 CHECKERS = (
     RuleChecker(rule="RET-1", minimum=3, mechanisms=STATUS, examine=ret_1),
-    RuleChecker(rule="RET-2", minimum=1, mechanisms=(Mechanism.AUDITS,), examine=ret_2),
+    WatchChecker(rule="RET-2", minimum=1, mechanisms=(Mechanism.AUDITS,), watch=Audits),
     RuleChecker(rule="RET-3", minimum=1, mechanisms=STATUS, examine=ret_3),
-    RuleChecker(rule="RET-4", minimum=3, mechanisms=(Mechanism.EXPIRY, Mechanism.CLOCKS), examine=ret_4),
-    RuleChecker(rule="RET-5", minimum=5, mechanisms=STATUS, examine=ret_5),
+    WatchChecker(rule="RET-4", minimum=3, mechanisms=(Mechanism.EXPIRY, Mechanism.CLOCKS), watch=Lifetimes),
+    WatchChecker(rule="RET-5", minimum=5, mechanisms=STATUS, watch=Status),
 )

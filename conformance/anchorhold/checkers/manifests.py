@@ -5,7 +5,8 @@ import re
 from anchorhold.checkers.anchoring import where_looked
 from anchorhold.checkers.holding import WAITING, Hold, buries, hold, same_literal, says_item
 from anchorhold.checkers.reading import Drop, Reading, Stretch
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import (
     content,
     negative,

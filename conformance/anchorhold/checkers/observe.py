@@ -5,14 +5,16 @@ It judges nothing.
 
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 
 from anchorhold.checkers.reading import (
     COMMON,
     CONTENT,
+    DROPPING,
     MAIN,
     READS,
     SIDELINES,
@@ -25,13 +27,14 @@ from anchorhold.checkers.reading import (
     Question,
     Reading,
     Said,
+    SinceRead,
     Source,
     Stretch,
     Withdrawal,
     convert,
     lane,
 )
-from anchorhold.checkers.words import carries_calls, content, forms, holds, plain, words
+from anchorhold.checkers.words import carries_calls, content, holds, plain, words
 from anchorhold.compactor import Advance, Audit, Ratios
 from anchorhold.history import Event, EventType, Header
 from anchorhold.verdict import History
@@ -149,9 +152,10 @@ def read(history: History) -> Reading:
                 source=str(o.arguments.get("source", "")),
                 reason=str(o.arguments.get("reason", "")),
                 operation=o,
+                superseder=o.arguments.get("superseder"),
             )
             for o in done
-            if o.op == "tombstone"
+            if o.op in DROPPING
         ),
         sources=_sources(done, said),
         pointers=pointers,
@@ -173,23 +177,28 @@ def _sources(done: tuple[Operation, ...], said: Mapping[str, Said]) -> tuple[Sou
 class Lanes:
     """In which session and branch each operation was done."""
 
-    def __init__(self, header: Header, done: tuple[Operation, ...]) -> None:
+    def __init__(self, header: Header, done: Iterable[Operation] = ()) -> None:
         self.forks: dict[str, Forked] = {}
-        session, branch = header.settings.session, header.settings.branch
+        self._session, self._branch = header.settings.session, header.settings.branch
         self._starts = [0]
-        self._names = [lane(session, branch)]
+        self._names = [lane(self._session, self._branch)]
         for operation in done:
-            if operation.op == "switch" and operation.ok:
-                session = str(operation.arguments.get("session", session))
-                branch = str(operation.arguments.get("branch", "main"))
-            elif operation.op == "fork" and operation.ok:
-                branch = str(operation.arguments.get("branch", branch))
-                self.forks.setdefault(lane(session, branch), Forked(parent=self._names[-1], at=operation.end))
-            else:
-                continue
-            # Operations that began before it ended were asked of the session that was left.
-            self._starts.append(operation.end)
-            self._names.append(lane(session, branch))
+            self.follow(operation)
+
+    def follow(self, operation: Operation) -> None:
+        """Go where an operation leads, in the order in which they began."""
+        if operation.op == "switch" and operation.ok:
+            self._session = str(operation.arguments.get("session", self._session))
+            self._branch = str(operation.arguments.get("branch", "main"))
+        elif operation.op == "fork" and operation.ok:
+            self._branch = str(operation.arguments.get("branch", self._branch))
+            name = lane(self._session, self._branch)
+            self.forks.setdefault(name, Forked(parent=self._names[-1], at=operation.end))
+        else:
+            return
+        # Operations that began before it ended were asked of the session that was left.
+        self._starts.append(operation.end)
+        self._names.append(lane(self._session, self._branch))
 
     def of(self, event: int) -> str:
         """The lane in which what begins at this event is done."""
@@ -204,7 +213,7 @@ class Lanes:
             session = forked.parent
         return True
 
-    def withdrawn(self, session: str, withdrawals: tuple[Withdrawal, ...], until: int) -> frozenset[str]:
+    def withdrawn(self, session: str, withdrawals: Sequence[Withdrawal], until: int) -> frozenset[str]:
         """The turns that were taken away from a session before an event: what is forgotten is gone everywhere."""
         away = frozenset[str]()
         while True:
@@ -231,45 +240,60 @@ def _planted(header: Header, operation: Operation, turn: str) -> tuple[Fact, ...
 
 
 def _withdrawals(done: tuple[Operation, ...], said: Mapping[str, Said], lanes: Lanes) -> Iterator[Withdrawal]:
-    """What each clear, rewind and forget took away; one of which it is not known whether it happened, as well."""
     for operation in done:
-        if operation.op not in WITHDRAWING or operation.ended is EventType.FAIL:
-            continue
-        outcome = operation.outcome() if operation.op == "forget" else None
-        if outcome is not None and outcome.kind is not OutcomeKind.COMMITTED:
-            continue
-        session = lanes.of(operation.start)
-        named = str(operation.arguments.get("turn", ""))
-        before = {i: s for i, s in said.items() if s.at < operation.start and lanes.lineage(s, session)}
-        if operation.op == "forget":
-            turns = frozenset({named} & said.keys())
-        elif operation.op == "rewind":
-            order = list(before)
-            turns = frozenset(order[order.index(named) + 1 :]) if named in before else frozenset()
-        else:
-            turns = frozenset(before)
-        yield Withdrawal(operation=operation, session=session, turns=turns)
+        withdrawal = withdrawal_by(operation, said, lanes)
+        if withdrawal is not None:
+            yield withdrawal
+
+
+def withdrawal_by(operation: Operation, said: Mapping[str, Said], lanes: Lanes) -> Withdrawal | None:
+    """What a clear, rewind or forget took away; where it is not known whether it happened, as well."""
+    if operation.op not in WITHDRAWING or operation.ended is EventType.FAIL:
+        return None
+    outcome = operation.outcome() if operation.op == "forget" else None
+    if outcome is not None and outcome.kind is not OutcomeKind.COMMITTED:
+        return None
+    session = lanes.of(operation.start)
+    named = str(operation.arguments.get("turn", ""))
+    if operation.op == "forget":
+        return Withdrawal(operation=operation, session=session, turns=frozenset({named} & said.keys()))
+    before = {i: s for i, s in said.items() if s.at < operation.start and lanes.lineage(s, session)}
+    if operation.op == "rewind":
+        order = list(before)
+        turns = frozenset(order[order.index(named) + 1 :]) if named in before else frozenset()
+    else:
+        turns = frozenset(before)
+    return Withdrawal(operation=operation, session=session, turns=turns)
 
 
 def _turns(header: Header, done: tuple[Operation, ...], lanes: Lanes) -> tuple[dict[str, Said], dict[str, str]]:
     said: dict[str, Said] = {}
     aliases: dict[str, str] = {}
     for operation in done:
-        if operation.op != "append" or operation.ended is EventType.FAIL:
-            continue
-        turn = convert(operation.arguments["turn"], Turn)
-        if turn.id not in said or not said[turn.id].certain:
-            said[turn.id] = Said(
-                turn=turn,
-                facts=_planted(header, operation, turn.id),
-                at=operation.end,
-                certain=operation.ok,
-                session=lanes.of(operation.start),
-                forms=forms(turn),
-            )
-        if operation.ok and isinstance(operation.value, str):
-            aliases.setdefault(operation.value, turn.id)
+        if operation.op == "append":
+            say(header, operation, lanes.of(operation.start), said, aliases)
     return said, aliases
+
+
+def say(
+    header: Header, append: Operation, session: str, said: dict[str, Said], aliases: dict[str, str]
+) -> str | None:
+    """Take the turn of an append in; answers with its id where it is new, or is certain now."""
+    if append.ended is EventType.FAIL:
+        return None
+    turn = convert(append.arguments["turn"], Turn)
+    new = turn.id not in said or not said[turn.id].certain
+    if new:
+        said[turn.id] = Said(
+            turn=turn,
+            facts=_planted(header, append, turn.id),
+            at=append.end,
+            certain=append.ok,
+            session=session,
+        )
+    if append.ok and isinstance(append.value, str):
+        aliases.setdefault(append.value, turn.id)
+    return turn.id if new else None
 
 
 REPLY = 12
@@ -279,16 +303,18 @@ REPLY = 12
 def _replies(done: tuple[Operation, ...], said: Mapping[str, Said]) -> list[tuple[int, str]]:
     """What the model wrote, and when; not where it repeats words of the transcript, and not where it is too short."""
     turns = [plain(words(one.turn)) for one in said.values()]
-    written = [
-        (call.end, plain(str(call.value["text"])))
-        for operation in done
-        for call in operation.calls
-        if call.op == "summarise" and call.ok and isinstance(call.value, dict)
-    ]
+    written = [reply for operation in done for reply in written_in(operation)]
     return [(at, text) for at, text in written if len(text) >= REPLY and not any(text in turn for turn in turns)]
 
 
-def _summary(item: Item, said: Mapping[str, Said], aliases: Mapping[str, str], replies: list[str]) -> Item:
+def written_in(operation: Operation) -> Iterator[tuple[int, str]]:
+    """What the model wrote in the course of an operation, and when."""
+    for call in operation.calls:
+        if call.op == "summarise" and call.ok and isinstance(call.value, dict):
+            yield call.end, plain(str(call.value["text"]))
+
+
+def as_summary(item: Item, said: Mapping[str, Said], aliases: Mapping[str, str], replies: list[str]) -> Item:
     """An item with its kind; what holds what the model wrote is a summary, whatever the compactor calls it."""
     if item.kind is CarrierKind.SUMMARY or item.turn in said or (item.turn or "") in aliases:
         return item
@@ -298,7 +324,7 @@ def _summary(item: Item, said: Mapping[str, Said], aliases: Mapping[str, str], r
     return item
 
 
-def _raw(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str, str]) -> frozenset[str]:
+def raw_turns(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str, str]) -> frozenset[str]:
     """Which turns stand in the window as they were: by their id where it is told, otherwise by their words.
 
     Several turns may have been merged into one item, and an item may frame a turn (a name before it), so words that
@@ -313,12 +339,13 @@ def _raw(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str
     for item in items:
         if item.kind is not CarrierKind.RAW:
             continue
-        flat = plain(content(item))
         name = item.turn if item.turn in said else aliases.get(item.turn or "")
         if name is not None:
-            if (not said[name].forms or holds(flat, said[name].forms)) and called(flat, name):
+            one, text = said[name], content(item)
+            if (one.stands_in(text) or not one.forms) and (not one.turn.calls or called(plain(text), name)):
                 found.add(name)
             continue
+        flat = plain(content(item))
         twins = [i for i, s in said.items() if i not in found and s.forms and flat in s.forms[0] and called(flat, i)]
         if twins:
             found.add(twins[0])
@@ -356,7 +383,7 @@ def joined(first: Answer, answers: Mapping[str, Answer], errors: Mapping[str, st
     return answer
 
 
-class _Look:
+class Look:
     """Gathers what is read until something changes."""
 
     def __init__(self) -> None:
@@ -365,9 +392,11 @@ class _Look:
         self.pointers: tuple[Pointer, ...] | None = None
         self.answers: dict[str, Answer] = {}
         self.errors: dict[str, str] = {}
+        self.ended: dict[str, int] = {}
         self.manifests: dict[str, tuple[Entry, ...]] = {}
         self.tombstones: tuple[Tombstone, ...] | None = None
         self.status: str | None = None
+        self.since: SinceRead | None = None
         self.ratios: Ratios | None = None
         self.audits: tuple[Audit, ...] | None = None
         self.questions: list[Question] = []
@@ -385,37 +414,153 @@ class _Look:
         return (*self.answers.values(), *(question.answer for question in self.questions))
 
     def take(self, operation: Operation) -> None:
-        self.start = operation.start if self.start is None else self.start
-        self.end = operation.end
-        token = str(operation.arguments.get("token", ""))
-        if not operation.ok:
-            if operation.op == "get":
-                self.errors[token] = operation.error or "an error"
-                self.answers.pop(token, None)
+        """Take the end of a read in."""
+        arguments = operation.arguments
+        if operation.op not in READ_AS:
+            self.began(operation.start, operation.end)
+            if operation.ok:
+                self.questions.append(Question(operation=operation, answer=convert(operation.value, Answer)))
             return
-        value = operation.value
-        match operation.op:
-            case "live":
-                self.live = convert(value, tuple[Item, ...])
-                self.pending |= {item.id for item in self.live if item.pending}
-            case "pointers":
-                self.pointers = convert(value, tuple[Pointer, ...])
-            case "get":
-                self.answers[token] = convert(value, Answer)
-                self.errors.pop(token, None)
-            case "manifest":
-                carrier = str(operation.arguments.get("carrier", ""))
-                self.manifests[carrier] = convert(value, tuple[Entry, ...])
-            case "tombstones":
-                self.tombstones = convert(value, tuple[Tombstone, ...])
-            case "status":
-                self.status = str(value)
-            case "ratios":
-                self.ratios = convert(value, Ratios)
-            case "audits":
-                self.audits = convert(value, tuple[Audit, ...])
-            case _:
-                self.questions.append(Question(operation=operation, answer=convert(value, Answer)))
+        value = convert(operation.value, READ_AS[operation.op]) if operation.ok else None
+        about = str(arguments.get(ABOUT[operation.op], "")) if operation.op in ABOUT else ""
+        self.read(operation.op, about, value, operation.error, ok=operation.ok, at=(operation.start, operation.end))
+
+    def began(self, start: int, end: int) -> None:
+        """Note that something was read in these events."""
+        self.start = start if self.start is None else self.start
+        self.end = end
+
+    def read(self, op: str, about: str, value: Any, error: str | None, *, ok: bool, at: tuple[int, int]) -> None:
+        """Take in what one of the reads of `READ_AS` came to; `value` has the type that stands there."""
+        if self.start is None:
+            self.start = at[0]
+        self.end = at[1]
+        if op == "get":
+            self.ended.setdefault(about, at[1])
+            if ok:
+                self.answers[about] = value
+                self.errors.pop(about, None)
+            else:
+                self.errors[about] = error or "an error"
+                self.answers.pop(about, None)
+        elif not ok:
+            return
+        elif op == "live":
+            self.live = value
+            self.pending |= {item.id for item in value if item.pending}
+        elif op == "pointers":
+            self.pointers = value
+        elif op == "manifest":
+            self.manifests[about] = value
+        elif op == "tombstones":
+            self.tombstones = value
+        elif op == "status":
+            self.status = str(value)
+        elif op == "ratios":
+            self.ratios = value
+        elif op == "degraded_since":
+            self.since = SinceRead(value=value, at=at[1])
+        else:
+            self.audits = value
+
+    def seen(
+        self,
+        session: str,
+        *,
+        live: tuple[Item, ...] | None,
+        raw: frozenset[str],
+        away: frozenset[str],
+        reach: "Reach",
+    ) -> Observation:
+        """All of it together. `live`: with the kinds that the items have; `away`: what the caller took away."""
+        assert self.start is not None
+        handed = frozenset[str]()
+        answers, errors, questions = self.answers, self.errors, tuple(self.questions)
+        if any(a.continuation is not None for a in answers.values()) or questions:
+            handed = frozenset(a.continuation for a in self.every if a.continuation is not None) - self.carried
+            pieces = {token: joined(answer, answers, errors) for token, answer in answers.items()}
+            questions = tuple(
+                Question(operation=q.operation, answer=joined(q.answer, answers, errors)) for q in questions
+            )
+            answers = {token: answer for token, answer in pieces.items() if token not in handed}
+            errors = {token: error for token, error in errors.items() if token not in handed}
+        return Observation(
+            start=self.start,
+            end=self.end,
+            session=session,
+            live=live,
+            pointers=self.pointers,
+            answers=answers,
+            pending=frozenset(self.pending),
+            continuations=handed,
+            errors=errors,
+            ended=self.ended,
+            manifests=self.manifests,
+            tombstones=self.tombstones,
+            status=self.status,
+            since=self.since,
+            ratios=self.ratios,
+            audits=self.audits,
+            questions=questions,
+            raw=raw,
+            exempt=reach.exempt | away if away else reach.exempt,
+            withdrawn=away,
+            damaged=reach.damaged,
+            copies_held=reach.copies_held,
+        )
+
+
+READ_AS: Mapping[str, Any] = {
+    "live": tuple[Item, ...],
+    "pointers": tuple[Pointer, ...],
+    "get": Answer,
+    "manifest": tuple[Entry, ...],
+    "tombstones": tuple[Tombstone, ...],
+    "status": object,
+    "degraded_since": object,
+    "ratios": Ratios,
+    "audits": tuple[Audit, ...],
+}
+"""What the reads answer with; those that are left out are questions."""
+ABOUT: Mapping[str, str] = {"get": "token", "manifest": "carrier"}
+"""Which argument says what a read is about."""
+
+
+REACHING = frozenset({"corrupt", "hold_copies", "settle", "expire"})
+
+
+class Reach:
+    """What the suite itself put out of reach, as a history goes on."""
+
+    def __init__(self, header: Header) -> None:
+        self._horizon = header.settings.horizon
+        self._waited = 0.0
+        self.exempt = frozenset[str]()
+        """Turns whose original is out of reach."""
+        self.damaged = frozenset[str]()
+        """Tokens under which stored bytes were damaged."""
+        self.copies_held = False
+        """Whether background copies are held back."""
+        self.changes = 0
+        """Operations so far by which any of this may have changed."""
+
+    def follow(self, operation: Operation, said: Mapping[str, Said], raw: frozenset[str]) -> None:
+        """Note what an operation does; `raw`: the turns that stood in the window when it was looked at last."""
+        if operation.op not in REACHING:
+            return
+        self.changes += 1
+        if operation.op == "corrupt" and operation.ok and operation.value is True:
+            # What else lies under the damaged bytes is not known, so whatever is no longer in the window is exempt.
+            self.exempt |= frozenset(i for i, s in said.items() if s.at < operation.start) - raw
+            self.damaged |= {str(operation.arguments.get("token", ""))}
+        if operation.op == "hold_copies" and operation.ok:
+            self.copies_held = bool(operation.arguments.get("held"))
+        elif operation.op == "settle" and operation.ok:
+            self.copies_held = False
+        if operation.op == "expire":
+            self._waited += float(operation.arguments.get("seconds", 0.0))
+            if self._horizon is not None and self._waited >= self._horizon:
+                self.exempt |= frozenset(i for i, s in said.items() if s.at < operation.start)
 
 
 def _observations(
@@ -426,11 +571,9 @@ def _observations(
     lanes: Lanes,
     withdrawals: tuple[Withdrawal, ...],
 ) -> Iterator[Observation]:
-    look = _Look()
+    look = Look()
     raw: frozenset[str] = frozenset()
-    exempt: frozenset[str] = frozenset()
-    damaged: frozenset[str] = frozenset()
-    waited, held = 0.0, False
+    reach = Reach(header)
 
     replies = _replies(done, said)
     coming = deque(sorted(said.items(), key=lambda pair: pair[1].at))
@@ -441,37 +584,20 @@ def _observations(
         nonlocal raw
         if look.start is None:
             return
-        if look.live is not None:
+        live = look.live
+        if live is not None:
             written = [text for at, text in replies if at < look.end]
-            look.live = tuple(_summary(item, said, aliases, written) for item in look.live)
+            live = tuple(as_summary(item, said, aliases, written) for item in live)
             while coming and coming[0][1].at < look.end:
                 known.update([coming.popleft()])
-            raw = _raw(look.live, known, aliases)
-        handed = frozenset(a.continuation for a in look.every if a.continuation is not None) - look.carried
-        answers = {token: joined(look.answers[token], look.answers, look.errors) for token in look.answers}
+            raw = raw_turns(live, known, aliases)
         session = lanes.of(look.start)
-        away = lanes.withdrawn(session, withdrawals, look.start)
-        yield Observation(
-            start=look.start,
-            end=look.end,
-            session=session,
-            live=look.live,
-            pointers=look.pointers,
-            answers={token: answer for token, answer in answers.items() if token not in handed},
-            pending=frozenset(look.pending),
-            continuations=handed,
-            errors={token: error for token, error in look.errors.items() if token not in handed},
-            manifests=look.manifests,
-            tombstones=look.tombstones,
-            status=look.status,
-            ratios=look.ratios,
-            audits=look.audits,
-            questions=tuple(replace(q, answer=joined(q.answer, look.answers, look.errors)) for q in look.questions),
-            raw=raw if look.live is not None else frozenset(),
-            exempt=exempt | away,
-            withdrawn=away,
-            damaged=damaged,
-            copies_held=held,
+        yield look.seen(
+            session,
+            live=live,
+            raw=raw if live is not None else frozenset(),
+            away=lanes.withdrawn(session, withdrawals, look.start),
+            reach=reach,
         )
 
     for operation in done:
@@ -483,20 +609,8 @@ def _observations(
         if operation.op in SIDELINES:
             continue
         yield from flush()
-        look = _Look()
-        if operation.op == "corrupt" and operation.ok and operation.value is True:
-            # What else lies under the damaged bytes is not known, so whatever is no longer in the window is exempt.
-            exempt |= frozenset(i for i, s in said.items() if s.at < operation.start) - raw
-            damaged |= {str(operation.arguments.get("token", ""))}
-        if operation.op == "hold_copies" and operation.ok:
-            held = bool(operation.arguments.get("held"))
-        elif operation.op == "settle" and operation.ok:
-            held = False
-        if operation.op == "expire":
-            waited += float(operation.arguments.get("seconds", 0.0))
-            horizon = header.settings.horizon
-            if horizon is not None and waited >= horizon:
-                exempt |= frozenset(i for i, s in said.items() if s.at < operation.start)
+        look = Look()
+        reach.follow(operation, said, raw)
     yield from flush()
 
 
@@ -514,20 +628,20 @@ def _stretches(observations: tuple[Observation, ...], done: tuple[Operation, ...
         if after.live is None:
             continue
         # Every session starts with an empty window, whether or not anybody looked at it.
-        before = last.get(after.session) or _beginning(after.session, last, lanes)
+        before = last.get(after.session) or beginning(after.session, last, lanes.forks)
         first, behind = bisect_left(begun, before.end), bisect_left(begun, after.start)
         between = tuple(o for of, o in changes[first:behind] if of == after.session or o.op in COMMON)
         yield Stretch(before=before, operations=between, after=after)
         last[after.session] = after
 
 
-def _beginning(session: str, last: Mapping[str, Observation], lanes: Lanes) -> Observation:
+def beginning(session: str, last: Mapping[str, Observation], forks: Mapping[str, Forked]) -> Observation:
     """How the window of a session stood before anybody looked at it: empty, or as that of which it is a branch."""
-    forked = lanes.forks.get(session)
+    forked = forks.get(session)
     if forked is None or forked.parent not in last:
         return Observation(start=0, end=0, session=session, live=())
     parent = last[forked.parent]
     if parent.start > forked.at:
         # The parent was looked at again since; what it was like before is not known any more.
         return Observation(start=forked.at, end=forked.at, session=session, live=())
-    return replace(parent, session=session)
+    return msgspec.structs.replace(parent, session=session)

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from anchorhold.checkers.holding import Hold, through_pointers
 from anchorhold.checkers.provenance import reply_of, shown_to
-from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.reading import CONTENT, Known, Observation, Operation, Reading, Stretch
+from anchorhold.checkers.rule import RuleChecker, WatchChecker
+from anchorhold.checkers.tally import Tally
+from anchorhold.checkers.watch import Watch
 from anchorhold.checkers.words import content, holds, plain, quotes, shorten, words
 from anchorhold.compactor import Mechanism
 from anchorhold.history import EventType
@@ -151,22 +153,25 @@ def _alone(stretch: Stretch) -> Operation | None:
     return stretch.operations[0] if len(stretch.operations) == 1 else None
 
 
-def out_2(reading: Reading, tally: Tally) -> None:
+class Outcomes(Watch):
     """Each outcome against what was seen before and after."""
-    for stretch in reading.stretches:
+
+    def stretch(self, stretch: Stretch) -> None:
         operation = _alone(stretch)
-        if operation is None or operation.op not in ("compact", "evict", "tombstone"):
-            continue
+        if operation is None or operation.op not in ("compact", "evict", "tombstone", "supersede"):
+            return
+        if operation.start < stretch.before.end:
+            # It was under way when the window was looked at before.
+            return
         outcome = operation.outcome()
         if outcome is None and operation.ended is EventType.INFO:
-            continue
-        tally.trigger()
-        wrong = {"compact": _compact, "evict": _evict, "tombstone": _tombstone}[operation.op](
-            reading, stretch, operation, outcome
-        )
+            return
+        self.tally.trigger()
+        judged = {"compact": _compact, "evict": _evict, "tombstone": _tombstone, "supersede": _tombstone}
+        wrong = judged[operation.op](self.known, stretch, operation, outcome)
         if wrong is not None:
             said = f"answered “{outcome.kind}”" if outcome else f"ended with an error ({operation.error})"
-            tally.fail(
+            self.tally.fail(
                 f"{operation.op} {said}, but {wrong}.",
                 fact=f"{operation.op} at {operation.start}",
                 event=stretch.after.end,
@@ -177,17 +182,22 @@ def _committed(outcome: Outcome | None) -> bool:
     return outcome is not None and outcome.kind is OutcomeKind.COMMITTED
 
 
-def _compact(reading: Reading, stretch: Stretch, operation: Operation, outcome: Outcome | None) -> str | None:
-    changed = _carriers(stretch.before) != _carriers(stretch.after)
+def _compact(known: Known, stretch: Stretch, operation: Operation, outcome: Outcome | None) -> str | None:
+    before, after = stretch.before, stretch.after
+    same = before.live is after.live and before.raw == after.raw
+    changed = not same and _carriers(before) != _carriers(after)
     if _committed(outcome):
         if _visible(stretch.before) == _visible(stretch.after):
             return "the window and its pointers are as they were"
         return None
     if changed:
-        removed = reading.removed(stretch)
+        removed = known.removed(stretch)
         if removed:
-            return f"{reading.quote(removed[0])} is no longer in the window"
+            return f"{known.quote(removed[0])} is no longer in the window"
         return "the summaries in the window are others than before"
+    asked = [call for call in operation.calls if call.op == "summarise"]
+    if outcome is not None and outcome.kind is OutcomeKind.REFUSED and asked and not any(call.ok for call in asked):
+        return "no rule forbade it: its model could not be asked"
     if outcome is not None and outcome.kind is OutcomeKind.NOTHING:
         failures = [call for call in operation.calls if call.op == "summarise" and defect(call, [])]
         if failures and len(failures) == len(operation.calls):
@@ -202,7 +212,7 @@ def _resolves(observation: Observation, token: str) -> bool | None:
     return None if answer is None else answer.kind in CONTENT
 
 
-def _evict(_reading: Reading, stretch: Stretch, operation: Operation, outcome: Outcome | None) -> str | None:
+def _evict(_known: Known, stretch: Stretch, operation: Operation, outcome: Outcome | None) -> str | None:
     token = str(operation.arguments.get("token", ""))
     before, after = _resolves(stretch.before, token), _resolves(stretch.after, token)
     if _committed(outcome):
@@ -210,7 +220,7 @@ def _evict(_reading: Reading, stretch: Stretch, operation: Operation, outcome: O
     return f"pointer {token} no longer resolves" if before and after is False else None
 
 
-def _tombstone(_reading: Reading, stretch: Stretch, operation: Operation, outcome: Outcome | None) -> str | None:
+def _tombstone(_known: Known, stretch: Stretch, operation: Operation, outcome: Outcome | None) -> str | None:
     if stretch.after.tombstones is None:
         return None
     before = set(stretch.before.tombstones or ())
@@ -226,11 +236,17 @@ def _tombstone(_reading: Reading, stretch: Stretch, operation: Operation, outcom
     )
 
 
+def _armed(stretch: Stretch) -> Operation | None:
+    """The one changing operation of a stretch; that a write of it was made to fail changes nothing by itself."""
+    changing = [operation for operation in stretch.operations if operation.op != "fail_store"]
+    return changing[0] if len(changing) == 1 else None
+
+
 def anc_5(reading: Reading, tally: Tally) -> None:
     """After a refused or failed operation, everything that can be seen is as it was."""
     for stretch in reading.stretches:
-        operation = _alone(stretch)
-        if operation is None or operation.op not in ("compact", "evict", "tombstone"):
+        operation = _armed(stretch)
+        if operation is None or operation.op not in ("compact", "evict", "tombstone", "supersede"):
             continue
         outcome = operation.outcome()
         failed = operation.ended is EventType.FAIL or (
@@ -340,7 +356,7 @@ def trace(before: Observation, after: Observation, *, growing: bool = False) -> 
 
     `growing`: an archive may have come to hold more than before, which takes nothing away and registers nothing.
     """
-    old, new = _window(before), _window(after)
+    old, new = ([], []) if before.live is after.live else (_window(before), _window(after))
     if old != new:
         gone, come = [i for i in old if i not in new], [i for i in new if i not in old]
         what = f"{gone[0][0]} is gone" if gone else f"{come[0][0]} has come" if come else "its order changed"
@@ -349,7 +365,7 @@ def trace(before: Observation, after: Observation, *, growing: bool = False) -> 
         changed = {p.token for p in before.pointers} ^ {p.token for p in after.pointers}
         if changed:
             return f"pointer {min(changed)} came or went"
-    for token in before.answers.keys() & after.answers.keys():
+    for token in () if before.answers is after.answers else filter(after.answers.__contains__, before.answers):
         if _answers_otherwise(before.answers[token], after.answers[token], growing=growing):
             return f"pointer {token} answers otherwise"
     for carrier in before.manifests.keys() & after.manifests.keys():
@@ -362,6 +378,6 @@ def trace(before: Observation, after: Observation, *, growing: bool = False) -> 
 
 CHECKERS = (
     RuleChecker(rule="OUT-1", minimum=3, mechanisms=(Mechanism.SUMMARISER,), examine=out_1),
-    RuleChecker(rule="OUT-2", minimum=5, mechanisms=(), examine=out_2),
+    WatchChecker(rule="OUT-2", minimum=5, mechanisms=(), watch=Outcomes),
     RuleChecker(rule="ANC-5", minimum=2, mechanisms=(Mechanism.SUMMARISER,), examine=anc_5),
 )

@@ -1,10 +1,12 @@
 """PRO: a compactor that refuses everything does not conform."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 
 from anchorhold.checkers.provenance import reply_of, shown_to
 from anchorhold.checkers.reading import Operation, Reading, Stretch
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, plain, shorten
 from anchorhold.compactor import Unit
 from anchorhold.history import EventType
@@ -12,7 +14,18 @@ from anchorhold.size import CHARACTERS_A_TOKEN, high_water, turn_size, window_si
 from anchorhold_spec.vocabulary import Item, OutcomeKind
 
 FAULTS = frozenset(
-    {"corrupt", "crash", "expire", "evict", "tombstone", "clock", "lose_power", "fail_store", "hold_copies"}
+    {
+        "corrupt",
+        "crash",
+        "expire",
+        "evict",
+        "tombstone",
+        "supersede",
+        "clock",
+        "lose_power",
+        "fail_store",
+        "hold_copies",
+    }
 )
 """After these a store is no longer simply healthy, and what they left behind may hold a compaction up."""
 TRIES = 3
@@ -24,7 +37,8 @@ WITHOUT_BUDGET = 24
 
 
 def _faithful(call: Operation) -> bool:
-    return call.ended is EventType.OK and call.value.get("mode", "faithful") == "faithful"
+    told = isinstance(call.value, Mapping) and call.value.get("mode", "faithful") == "faithful"
+    return call.ended is EventType.OK and told
 
 
 def _short_lived(reading: Reading) -> bool:
@@ -33,13 +47,12 @@ def _short_lived(reading: Reading) -> bool:
     return settings.lifetime is not None and (settings.horizon is None or settings.lifetime < settings.horizon)
 
 
-def _healthy(reading: Reading, until: int) -> bool:
+def _sick(reading: Reading) -> float:
+    """The event at which the first fault began, or the first reply that was not faithful was asked for."""
     for operation in reading.operations:
-        if operation.start >= until:
-            return True
         if operation.op in FAULTS or not all(_faithful(call) for call in operation.calls):
-            return False
-    return True
+            return operation.start
+    return math.inf
 
 
 def excuse(operation: Operation) -> str | None:
@@ -103,18 +116,19 @@ def pro_1(reading: Reading, tally: Tally) -> None:
     if _short_lived(reading):
         tally.note("not judged where originals may expire before the horizon")
         return
+    sick = _sick(reading)
     for lane in reading.lanes:
-        _pro_1(reading, tally, lane)
+        _pro_1(reading, tally, lane, sick)
 
 
-def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
+def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...], sick: float) -> None:
     limit = high_water(reading.header.settings)
     unit = reading.header.settings.unit
     asked, replaced, waiting, last, tries = 0, False, 0, 0, 0
     most = 0
     following = (*lane[1:], None)
     for stretch, then in zip(lane, following, strict=True):
-        if not _healthy(reading, stretch.after.start):
+        if sick < stretch.after.start:
             break
         tries = tries + 1 if _asked(stretch) else 0
         removed = reading.removed(stretch)

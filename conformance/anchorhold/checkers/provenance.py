@@ -2,7 +2,8 @@
 
 from anchorhold.checkers.holding import HELD, PATIENCE, WAITING, Hold, Waits, covering, through_pointers
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, holds, plain
 from anchorhold.compactor import Mechanism
 from anchorhold.history import EventType

@@ -4,13 +4,15 @@ All looking around between two changing operations together is one `Observation`
 same session are joined by the `Stretch` of operations between them. `anchorhold.checkers.observe` makes all this.
 """
 
-from collections.abc import Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, overload
 
 import msgspec
 
-from anchorhold.checkers.words import carries_calls, content, holds, plain, says, shorten, words
+from anchorhold.checkers.finding import Finder
+from anchorhold.checkers.words import carries_calls, content, forms, holds, plain, says, shorten, words
 from anchorhold.compactor import Audit, Ratios
 from anchorhold.history import EventType, Header
 from anchorhold_spec.vocabulary import (
@@ -37,6 +39,7 @@ READS = frozenset(
         "manifest",
         "tombstones",
         "status",
+        "degraded_since",
         "ratios",
         "audits",
     }
@@ -56,7 +59,9 @@ COMMON = frozenset(
     }
 )
 """Operations that concern every session of a store."""
-OUTCOMES = frozenset({"compact", "evict", "tombstone", "forget", "override"})
+DROPPING = frozenset({"tombstone", "supersede"})
+"""Operations by which a caller decides that an assertion may go."""
+OUTCOMES = frozenset({"compact", "evict", "tombstone", "supersede", "forget", "override"})
 SIDELINES = frozenset({"describe", "note", "close", "files", "scan", "begin", "advance"})
 """Operations that neither look nor change anything. What a worker does in them is an operation of its own."""
 WITHDRAWING = frozenset({"clear", "rewind", "forget"})
@@ -66,10 +71,32 @@ MAIN = "main"
 CONTENT = frozenset({AnswerKind.FOUND, AnswerKind.PARTIAL})
 
 T = TypeVar("T")
+S = TypeVar("S")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class once(Generic[S, T]):  # noqa: N801 - stands where `property` stands
+    """A property that is worked out when it is asked for first. Unlike `functools.cached_property` it takes no lock:
+    nothing here is shared by threads before it is complete."""
+
+    def __init__(self, work_out: Callable[[S], T]) -> None:
+        self._work_out = work_out
+        self.__doc__ = work_out.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> "once[S, T]": ...
+    @overload
+    def __get__(self, instance: S, owner: type) -> T: ...
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        found = instance.__dict__[self._name] = self._work_out(instance)
+        return found
+
+
+class Operation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One operation from its `invoke` to its end."""
 
     op: str
@@ -92,7 +119,7 @@ class Operation:
         """Whether it ended without an error."""
         return self.ended is EventType.OK
 
-    @property
+    @once
     def committed(self) -> bool:
         """Whether it happened: by its outcome where it has one, otherwise by ending without an error."""
         if self.op in OUTCOMES:
@@ -102,11 +129,14 @@ class Operation:
 
     def outcome(self) -> Outcome | None:
         """The outcome that it answered with, where it did."""
+        return self._outcome
+
+    @once
+    def _outcome(self) -> Outcome | None:
         return convert(self.value, Outcome) if self.ok and self.value is not None else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Said(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A turn that was handed to the compactor."""
 
     turn: Turn
@@ -117,7 +147,18 @@ class Said:
     """Whether the append was acknowledged; otherwise it may or may not be there."""
     session: str
     """Session and branch that it was said in, as `lane` writes them."""
-    forms: tuple[tuple[str, ...], ...]
+
+    @once
+    def forms(self) -> tuple[tuple[str, ...], ...]:
+        """For each part of it that a copy must hold, the ways in which it may be written down."""
+        return forms(self.turn)
+
+    def stands_in(self, text: str) -> bool:
+        """Whether its words stand in a text."""
+        own = self.turn.text
+        if own is not None and own == text and self.turn.data is None:
+            return bool(own.strip()) or bool(self.forms)
+        return holds(plain(text), self.forms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,16 +175,14 @@ class Assertion:
         return f"“{plain(self.fact.text)}” (turn {self.turn})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(msgspec.Struct, frozen=True, kw_only=True):
     """A `search` or `reconstitute` that was answered."""
 
     operation: Operation
     answer: Answer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class Observation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything that was seen between two changes."""
 
     start: int
@@ -151,17 +190,21 @@ class Observation:
     session: str
     live: tuple[Item, ...] | None = None
     pointers: tuple[Pointer, ...] | None = None
-    answers: Mapping[str, Answer] = field(default_factory=dict)
+    answers: Mapping[str, Answer] = {}
     """What each followed token was answered with; pieces are joined."""
     pending: frozenset[str] = frozenset()
     """Summaries that were declared pending at some time during this look: following their pointers may land them."""
     continuations: frozenset[str] = frozenset()
     """Tokens that are no pointers: they were handed out to fetch the rest of an answer."""
-    errors: Mapping[str, str] = field(default_factory=dict)
+    ended: Mapping[str, int] = {}
+    """Event at which following each token ended, the first time."""
+    errors: Mapping[str, str] = {}
     """Tokens whose `get` ended with an error."""
-    manifests: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
+    manifests: Mapping[str, tuple[Entry, ...]] = {}
     tombstones: tuple[Tombstone, ...] | None = None
     status: str | None = None
+    since: "SinceRead | None" = None
+    """Since when it was told to be degraded."""
     ratios: Ratios | None = None
     audits: tuple[Audit, ...] | None = None
     questions: tuple[Question, ...] = ()
@@ -181,14 +224,13 @@ class Observation:
         """The live window, empty where it was not read."""
         return self.live or ()
 
-    @property
+    @once
     def summaries(self) -> tuple[Item, ...]:
         """The live summaries."""
         return tuple(item for item in self.items if item.kind is CarrierKind.SUMMARY)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class Stretch(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What was done between two looks at the same window."""
 
     before: Observation
@@ -204,20 +246,24 @@ class Stretch:
         names: dict[str, None] = {o.op: None for o in self.operations}
         return " + ".join(names) or "nothing"
 
-    @property
+    @once
     def calls(self) -> tuple[Operation, ...]:
         """Every call of the summariser."""
         return tuple(c for o in self.operations for c in o.calls if c.op == "summarise")
 
-    @property
+    @once
     def new_summaries(self) -> tuple[Item, ...]:
         """Summaries that were not there before, in this form."""
+        if self.before.live is self.after.live:
+            return ()
         known = {(item.id, content(item)) for item in self.before.summaries}
         return tuple(item for item in self.after.summaries if (item.id, content(item)) not in known)
 
-    @property
+    @once
     def gone_summaries(self) -> tuple[Item, ...]:
         """Summaries that are no longer there, and whose text stands in no other item either."""
+        if self.before.live is self.after.live or not self.before.summaries:
+            return ()
         known = {(item.id, content(item)) for item in self.after.summaries}
         texts = [plain(content(item)) for item in self.after.items]
         return tuple(
@@ -255,9 +301,108 @@ class Forked:
     """Event at which it was acknowledged."""
 
 
+def said_by(known: "Known", append: Operation) -> Said | None:
+    """The turn that an append brought in; none where it failed, or it was there before."""
+    if append.ended is EventType.FAIL:
+        return None
+    said = known.said.get(convert(append.arguments["turn"], Turn).id)
+    return said if said is not None and said.at == append.end else None
+
+
+class Known(Protocol):
+    """What is known of a history, all of it or as far as it has come."""
+
+    @property
+    def header(self) -> Header:
+        """Its first line."""
+
+    @property
+    def said(self) -> Mapping[str, Said]:
+        """The turns, in the order in which they came."""
+
+    @property
+    def order(self) -> Mapping[str, int]:
+        """The number of each turn."""
+
+    @property
+    def forks(self) -> Mapping[str, Forked]:
+        """Every branch that was begun, by its lane."""
+
+    def turn_of(self, name: str | None) -> str | None:
+        """The suite's id of a turn that the compactor names by the suite's id or by its own."""
+
+    def turns_of(self, names: tuple[str, ...] | None) -> frozenset[str] | None:
+        """The known turns among the names; none where nothing is declared."""
+
+    def contained(self, text: str) -> frozenset[str]:
+        """The turns whose words stand in a text."""
+
+    def offers(self, *operations: str) -> bool:
+        """Whether the compactor has all of these operations."""
+
+    def removed(self, stretch: Stretch) -> tuple[str, ...]:
+        """Turns that were in the window (or came in meanwhile) and are no longer there word for word, in order."""
+
+    def belongs(self, turn: str, session: str) -> bool:
+        """Whether a turn is of a session's lineage."""
+
+    def quote(self, turn: str, *, first: bool = False) -> str:
+        """A turn in a sentence of a report."""
+
+
+class Knowing:
+    """What `Known` says, for whatever holds the header, the turns, their other names and the branches."""
+
+    header: Header
+    said: Mapping[str, Said]
+    aliases: Mapping[str, str]
+    forks: Mapping[str, Forked]
+
+    def offers(self, *operations: str) -> bool:
+        """Whether the compactor has all of these operations."""
+        return set(operations) <= set(self.header.operations)
+
+    def turn_of(self, name: str | None) -> str | None:
+        """The suite's id of a turn that the compactor names by the suite's id or by its own."""
+        if name is None or name in self.said:
+            return name
+        return self.aliases.get(name)
+
+    def turns_of(self, names: tuple[str, ...] | None) -> frozenset[str] | None:
+        """The known turns among the names; none where nothing is declared."""
+        if names is None:
+            return None
+        return frozenset(turn for turn in map(self.turn_of, names) if turn is not None)
+
+    def belongs(self, turn: str, session: str) -> bool:
+        """Whether a turn is of a session's lineage: said in it, or in an ancestor before it branched off."""
+        said = self.said[turn]
+        while said.session != session:
+            forked = self.forks.get(session)
+            if forked is None or forked.at < said.at:
+                return False
+            session = forked.parent
+        return True
+
+    def quote(self, turn: str, *, first: bool = False) -> str:
+        """A turn in a sentence of a report; `first` where the sentence begins with it."""
+        said = self.said[turn].turn
+        what = f"“{shorten(words(said))}”" if said.data is None else f"{len(said.data)} bytes"
+        return f"{'Turn' if first else 'turn'} {turn} ({what})"
+
+
 def lane(session: str, branch: str) -> str:
     """A session and a branch as one name."""
     return session if branch == "main" else f"{session} ({branch})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SinceRead:
+    """One reading of since when the status is degraded."""
+
+    value: float | None
+    at: int
+    """The event at which it was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,15 +413,20 @@ class Drop:
     source: str
     reason: str
     operation: Operation
+    superseder: str | None = None
+    """The turn that is said to have taken its place."""
 
 
 def convert(value: Any, kind: type[T]) -> T:
-    """A value of the vocabulary from its builtins, whether the history came from memory or from a file."""
+    """A value of the vocabulary from its builtins, whether the history came from memory or from a file; one that is
+    of the vocabulary already stays as it is."""
+    if isinstance(kind, type) and isinstance(value, kind):
+        return value
     return msgspec.convert(value, kind)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+@dataclass(frozen=True, kw_only=True)
+class Reading(Knowing):
     """A history as the checkers see it."""
 
     header: Header
@@ -299,8 +449,30 @@ class Reading:
     """Every branch that was begun, by its lane."""
     _contained: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
     _stated: dict[str, frozenset[int]] = field(default_factory=dict, repr=False)
+    _called: dict[tuple[str, str], bool] = field(default_factory=dict, repr=False)
+    _standing: dict[int, frozenset[str]] = field(default_factory=dict, repr=False)
+    """By the look, of which this holds a reading as long as it lives: an `id` is enough."""
+    _removed: dict[int, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    """By the stretch."""
+    _present: dict[int, tuple[Said, ...]] = field(default_factory=dict, repr=False)
+    """By the look."""
 
-    @property
+    @once
+    def order(self) -> Mapping[str, int]:
+        """The number of each turn, in the order in which they came."""
+        return {turn: number for number, turn in enumerate(self.said)}
+
+    @once
+    def _finder(self) -> Finder:
+        return Finder(self.said.values())
+
+    @once
+    def _came(self) -> tuple[list[int], list[Said]]:
+        """The turns by the event at which they were acknowledged."""
+        came = sorted(self.said.values(), key=lambda said: said.at)
+        return [said.at for said in came], came
+
+    @once
     def homes(self) -> Mapping[str, str]:
         """The session in which each token was first seen: another one has no business with it (ISO-1)."""
         found: dict[str, str] = {}
@@ -309,33 +481,21 @@ class Reading:
                 found.setdefault(pointer.token, observation.session)
         return found
 
-    def offers(self, *operations: str) -> bool:
-        """Whether the compactor has all of these operations."""
-        return set(operations) <= set(self.header.operations)
-
-    def turn_of(self, name: str | None) -> str | None:
-        """The suite's id of a turn that the compactor names by the suite's id or by its own."""
-        if name is None or name in self.said:
-            return name
-        return self.aliases.get(name)
-
-    def turns_of(self, names: tuple[str, ...] | None) -> frozenset[str] | None:
-        """The known turns among the names; none where nothing is declared."""
-        if names is None:
-            return None
-        return frozenset(turn for turn in map(self.turn_of, names) if turn is not None)
-
     def contained(self, text: str) -> frozenset[str]:
         """The turns whose words stand in a text."""
         if text not in self._contained:
-            flat = plain(text)
-            self._contained[text] = frozenset(i for i, said in self.said.items() if holds(flat, said.forms))
+            self._contained[text] = self._finder.find(plain(text))
         return self._contained[text]
 
     def with_calls(self, text: str, turn: str) -> bool:
         """Whether a text holds the arguments of every call of a turn, however they are written down."""
         calls = self.said[turn].turn.calls
-        return not calls or carries_calls(plain(text), calls)
+        if not calls:
+            return True
+        known = self._called.get((text, turn))
+        if known is None:
+            known = self._called[text, turn] = carries_calls(plain(text), calls)
+        return known
 
     def stated(self, text: str) -> frozenset[int]:
         """The assertions (by number) whose statement a text makes."""
@@ -363,52 +523,49 @@ class Reading:
                 return True
         return False
 
-    def quote(self, turn: str, *, first: bool = False) -> str:
-        """A turn in a sentence of a report; `first` where the sentence begins with it."""
-        said = self.said[turn].turn
-        what = f"“{shorten(words(said))}”" if said.data is None else f"{len(said.data)} bytes"
-        return f"{'Turn' if first else 'turn'} {turn} ({what})"
-
-    @property
+    @once
     def lanes(self) -> tuple[tuple[Stretch, ...], ...]:
         """The stretches of each session, in order."""
-        sessions = dict.fromkeys(stretch.after.session for stretch in self.stretches)
-        return tuple(tuple(s for s in self.stretches if s.after.session == session) for session in sessions)
-
-    def belongs(self, turn: str, session: str) -> bool:
-        """Whether a turn is of a session's lineage: said in it, or in an ancestor before it branched off."""
-        said = self.said[turn]
-        while said.session != session:
-            forked = self.forks.get(session)
-            if forked is None or forked.at < said.at:
-                return False
-            session = forked.parent
-        return True
+        sessions: dict[str, list[Stretch]] = {}
+        for stretch in self.stretches:
+            sessions.setdefault(stretch.after.session, []).append(stretch)
+        return tuple(map(tuple, sessions.values()))
 
     def present(self, observation: Observation) -> tuple[Said, ...]:
         """The acknowledged turns of the session that is being looked at, without what was taken away."""
-        return tuple(
-            said
-            for turn, said in self.said.items()
-            if said.certain
-            and said.at < observation.start
-            and turn not in observation.withdrawn
-            and self.belongs(turn, observation.session)
-        )
+        known = self._present.get(id(observation))
+        if known is None:
+            known = self._present[id(observation)] = tuple(
+                said
+                for turn, said in self.said.items()
+                if said.certain
+                and said.at < observation.start
+                and turn not in observation.withdrawn
+                and self.belongs(turn, observation.session)
+            )
+        return known
 
     def standing(self, observation: Observation) -> frozenset[str]:
         """Turns that stand in the window word for word, as items of their own or inside others."""
-        inside = (self.contained(content(item)) for item in observation.items if content(item))
-        return observation.raw.union(*inside)
+        known = self._standing.get(id(observation))
+        if known is None:
+            inside = (self.contained(content(item)) for item in observation.items if content(item))
+            known = self._standing[id(observation)] = observation.raw.union(*inside)
+        return known
 
     def removed(self, stretch: Stretch) -> tuple[str, ...]:
         """Turns that were in the window (or came in meanwhile) and are no longer there word for word, in order."""
-        came = {
-            i
-            for i, said in self.said.items()
-            if said.certain
-            and stretch.before.start <= said.at <= stretch.after.start
-            and said.session == stretch.after.session
-        }
-        gone = (stretch.before.raw | came) - self.standing(stretch.after) - stretch.after.withdrawn
-        return tuple(i for i in self.said if i in gone)
+        known = self._removed.get(id(stretch))
+        if known is None:
+            known = self._removed[id(stretch)] = self._gone(stretch)
+        return known
+
+    def _gone(self, stretch: Stretch) -> tuple[str, ...]:
+        at, turns = self._came
+        meanwhile = turns[bisect_left(at, stretch.before.start) : bisect_right(at, stretch.after.start)]
+        session = stretch.after.session
+        came = {said.turn.id for said in meanwhile if said.certain and said.session == session}
+        gone = (stretch.before.raw | came) - stretch.after.raw - stretch.after.withdrawn
+        if not gone:
+            return ()
+        return tuple(sorted(gone - self.standing(stretch.after), key=self.order.__getitem__))

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from anchorhold.checkers.holding import credible
 from anchorhold.checkers.provenance import reply_of
 from anchorhold.checkers.reading import CONTENT, Question, Reading
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, piece_of, plain, sentences, shorten, stands, words
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Answer, AnswerKind

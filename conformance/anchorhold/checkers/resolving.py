@@ -3,9 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from anchorhold.checkers.keys import Keys
 from anchorhold.checkers.provenance import reply_of
-from anchorhold.checkers.reading import CONTENT, MAIN, Observation, Operation, Reading
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.reading import CONTENT, MAIN, Known, Observation, Operation, Reading
+from anchorhold.checkers.rule import RuleChecker, WatchChecker
+from anchorhold.checkers.tally import Tally
+from anchorhold.checkers.watch import Watch
 from anchorhold.checkers.words import content, plain, shorten
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Answer, AnswerKind, OutcomeKind, Pointer
@@ -20,6 +23,7 @@ REMOVING = frozenset(
         "clock",
         "lose_power",
         "tombstone",
+        "supersede",
         "rewind",
         "clear",
         "forget",
@@ -28,46 +32,123 @@ REMOVING = frozenset(
 """Operations in the course of which some worker might let go of an original."""
 
 
-def _excused(reading: Reading, observation: Observation, pointer: Pointer, let_go: frozenset[str]) -> bool:
-    """Whether the suite itself, or the caller, put what a pointer leads to out of reach."""
-    covers = reading.turns_of(pointer.covers)
-    if pointer.token in let_go or observation.damaged:
-        return True
-    if covers is None:
-        return bool(observation.exempt)
-    dropped = any(drop.source in covers and drop.operation.ok for drop in reading.drops)
-    return dropped or bool(covers & observation.exempt)
+class _Reached(Watch):
+    """What both rules of pointers that lead somewhere have to know of what the caller let go of."""
+
+    operations = frozenset({"tombstone"})
+
+    def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
+        super().__init__(known, keys, tally)
+        self._dropped: set[str] = set()
+        """Turns of which something was dropped on the record."""
+
+    def operation(self, operation: Operation) -> None:
+        if operation.op == "tombstone" and operation.ok:
+            self._dropped.add(str(operation.arguments.get("source", "")))
+
+    def excused(self, look: Observation, pointer: Pointer) -> bool:
+        """Whether the suite itself, or the caller, put what a pointer leads to out of reach."""
+        if look.damaged:
+            return True
+        if not look.exempt and not self._dropped:
+            return False
+        covers = self.known.turns_of(pointer.covers)
+        if covers is None:
+            return bool(look.exempt)
+        return bool(covers & self._dropped) or bool(covers & look.exempt)
 
 
-def ptr_2(reading: Reading, tally: Tally) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Right:
+    """A look in which every pointer led to its original."""
+
+    look: Observation
+    dropped: int
+    led: int
+    """Pointers that had led there before."""
+    latest: int
+    """End of the latest look in which one of them led there for the first time."""
+
+
+class StayingPointers(_Reached):
     """A pointer that a summary carries and that led to its original, looked at again after something was done."""
-    led: dict[tuple[str, str], Observation] = {}
-    evicting = [o for o in reading.operations if o.op == "evict" and (o.committed or not o.ok)]
-    removing = [o for o in reading.operations if o.op in REMOVING]
-    for observation in reading.observations:
-        let_go = frozenset(str(o.arguments.get("token", "")) for o in evicting if o.start < observation.start)
-        for pointer in observation.pointers or ():
-            answer = observation.answers.get(pointer.token)
-            at = (observation.session, pointer.token)
-            before = led.get(at)
-            if answer is not None and answer.kind in CONTENT:
-                led.setdefault(at, observation)
-            if before is None or _excused(reading, observation, pointer, let_go):
+
+    operations = REMOVING
+
+    def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
+        super().__init__(known, keys, tally)
+        self._done: list[Operation] = []
+        """The last operations by which something might have gone, and when the last of them ended."""
+        self._ended = -1
+        self._right: dict[str, _Right] = {}
+
+    def operation(self, operation: Operation) -> None:
+        super().operation(operation)
+        if operation.op == "evict" and (operation.committed or not operation.ok):
+            key = self.keys.get(str(operation.arguments.get("token", "")))
+            if key is not None:
+                key.released = True
+                self._right.clear()
+        self._done = [*self._done[-2:], operation]
+        self._ended = max(self._ended, operation.end)
+
+    def look(self, look: Observation) -> None:
+        if not look.pointers:
+            return
+        right = self._right.get(look.session)
+        if right is not None and self._as_before(right, look):
+            self.tally.trigger(right.led)
+            return
+        ended, answers, session, own = self._ended, look.answers, look.session, look.session
+        lenient = bool(look.exempt or look.damaged or self._dropped)
+        led = latest = 0
+        all_right = True
+        for pointer in look.pointers:
+            key, answer = self.keys.get(pointer.token), answers.get(pointer.token)
+            assert key is not None
+            mine = key.home == own
+            before = key.led if mine else key.led_in.get(session, 0)
+            there = answer is not None and answer.kind in CONTENT
+            if there and not before:
+                if mine:
+                    key.led = look.end
+                else:
+                    key.led_in[session] = look.end
+            all_right &= there
+            latest = max(latest, before or look.end)
+            if not before or key.released or (lenient and self.excused(look, pointer)):
                 continue
-            since = [o for o in removing if before.end < o.end and o.start < observation.start]
-            if not since or (answer is None and pointer.token not in observation.errors):
+            led += 1
+            if ended <= before or (answer is None and pointer.token not in look.errors):
                 continue
-            tally.trigger()
-            if answer is not None and answer.kind in CONTENT:
-                continue
-            now = f"“{answer.kind}”" if answer is not None else f"an error ({observation.errors[pointer.token]})"
-            names = ", ".join(dict.fromkeys(_named(o) for o in since[-3:]))
-            tally.fail(
-                f"Pointer {pointer.token} of summary {pointer.summary} led to its original, and after {names} it "
-                f"answers with {now}, although nobody let it go.",
-                fact=pointer.token,
-                event=observation.end,
-            )
+            self.tally.trigger()
+            if not there:
+                self._fail(look, pointer, answer, before)
+        # The next look may be counted as a whole only where each pointer counted in this one.
+        self._right.pop(session, None)
+        if all_right and led == len(look.pointers):
+            self._right[session] = _Right(look=look, dropped=len(self._dropped), led=led, latest=latest)
+
+    def _as_before(self, right: _Right, look: Observation) -> bool:
+        was = right.look
+        return (
+            was.pointers is look.pointers
+            and was.answers is look.answers
+            and was.exempt is look.exempt
+            and was.damaged is look.damaged
+            and right.dropped == len(self._dropped)
+            and right.latest < self._ended
+        )
+
+    def _fail(self, look: Observation, pointer: Pointer, answer: Answer | None, before: int) -> None:
+        now = f"“{answer.kind}”" if answer is not None else f"an error ({look.errors[pointer.token]})"
+        since = sorted((o for o in self._done if o.end > before), key=lambda o: o.start)
+        self.tally.fail(
+            f"Pointer {pointer.token} of summary {pointer.summary} led to its original, and after "
+            f"{', '.join(dict.fromkeys(_named(o) for o in since))} it answers with {now}, although nobody let it go.",
+            fact=pointer.token,
+            event=look.end,
+        )
 
 
 def _named(operation: Operation) -> str:
@@ -83,38 +164,20 @@ class _Copies:
     """When everything outstanding last ran to its end."""
 
 
-def ptr_5(reading: Reading, tally: Tally) -> None:
+class OutstandingCopies(_Reached):
     """Copies that are held back, that are let go, and what the compactor counts."""
-    promised: dict[str, Pointer] = {}
-    for observation in reading.observations:
-        copies = _copies(reading, observation)
-        _counts(tally, observation, copies)
-        let_go = frozenset(
-            str(o.arguments.get("token", ""))
-            for o in reading.operations
-            if o.op == "evict" and o.committed and o.start < observation.start
-        )
-        for pointer in observation.pointers or ():
-            answer = observation.answers.get(pointer.token)
-            if _excused(reading, observation, pointer, let_go):
-                continue
-            if copies.held and pointer.token not in promised:
-                promised[pointer.token] = pointer
-            if pointer.token not in promised:
-                continue
-            if answer is None and pointer.token not in observation.errors:
-                continue
-            tally.trigger()
-            if answer is not None and (answer.kind in CONTENT or (copies.held and answer.kind is AnswerKind.PENDING)):
-                continue
-            _unkept(tally, observation, pointer, answer, copies)
 
+    operations = frozenset({"hold_copies", "settle", "compact", "evict", "tombstone"})
 
-def _copies(reading: Reading, observation: Observation) -> _Copies:
-    copies = _Copies()
-    for operation in reading.operations:
-        if operation.start >= observation.start:
-            break
+    def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
+        super().__init__(known, keys, tally)
+        self._copies = _Copies()
+        self._promised = False
+        self._evicted: set[str] = set()
+
+    def operation(self, operation: Operation) -> None:
+        super().operation(operation)
+        copies = self._copies
         if operation.op == "hold_copies" and operation.ok:
             copies.held = bool(operation.arguments.get("held"))
             copies.settled = None
@@ -122,7 +185,27 @@ def _copies(reading: Reading, observation: Observation) -> _Copies:
             copies.held, copies.settled = False, operation.end
         elif operation.op == "compact":
             copies.settled = None
-    return copies
+        elif operation.op == "evict" and operation.committed and (copies.held or self._promised):
+            self._evicted.add(str(operation.arguments.get("token", "")))
+
+    def look(self, look: Observation) -> None:
+        copies = self._copies
+        _counts(self.tally, look, copies)
+        if not copies.held and not self._promised:
+            return
+        for pointer in look.pointers or ():
+            key, answer = self.keys.get(pointer.token), look.answers.get(pointer.token)
+            assert key is not None
+            if pointer.token in self._evicted or self.excused(look, pointer):
+                continue
+            if copies.held:
+                key.promised = self._promised = True
+            if not key.promised or (answer is None and pointer.token not in look.errors):
+                continue
+            self.tally.trigger()
+            if answer is not None and (answer.kind in CONTENT or (copies.held and answer.kind is AnswerKind.PENDING)):
+                continue
+            _unkept(self.tally, look, pointer, answer, copies)
 
 
 def _unkept(tally: Tally, observation: Observation, pointer: Pointer, answer: Answer | None, copies: _Copies) -> None:
@@ -257,7 +340,7 @@ def _where(observation: Observation, flat: str) -> str | None:
 
 
 CHECKERS = (
-    RuleChecker(rule="PTR-2", minimum=3, mechanisms=(Mechanism.POINTERS,), examine=ptr_2),
-    RuleChecker(rule="PTR-5", minimum=2, mechanisms=(Mechanism.BACKGROUND_COPY,), examine=ptr_5),
+    WatchChecker(rule="PTR-2", minimum=3, mechanisms=(Mechanism.POINTERS,), watch=StayingPointers),
+    WatchChecker(rule="PTR-5", minimum=2, mechanisms=(Mechanism.BACKGROUND_COPY,), watch=OutstandingCopies),
     RuleChecker(rule="PTR-6", minimum=2, mechanisms=(Mechanism.SUMMARISER,), examine=ptr_6),
 )

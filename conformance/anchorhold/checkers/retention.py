@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from anchorhold.checkers.anchoring import where_looked
 from anchorhold.checkers.holding import HELD, Hold, hold, same_literal
 from anchorhold.checkers.reading import CONTENT, Assertion, Observation, Operation, Reading, Stretch
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, plain, shorten, words
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Outcome, OutcomeKind

@@ -6,14 +6,15 @@ from anchorhold.checkers.holding import HELD, Hold, through_pointers
 from anchorhold.checkers.outcomes import trace
 from anchorhold.checkers.progress import excuse, held_up
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content
 from anchorhold.compactor import Mechanism
 from anchorhold.history import EventType
 from anchorhold.size import high_water, window_size
 from anchorhold_spec.vocabulary import OutcomeKind
 
-WRITING = frozenset({"compact", "evict", "tombstone", "forget", "append", "clear", "rewind", "override"})
+WRITING = frozenset({"compact", "evict", "tombstone", "supersede", "forget", "append", "clear", "rewind", "override"})
 
 
 def cra_3(reading: Reading, tally: Tally) -> None:

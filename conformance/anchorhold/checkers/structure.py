@@ -1,113 +1,194 @@
 """STR: what is put back together is a valid transcript, and the same one."""
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
+from operator import lt
 
-from anchorhold.checkers.entries import handed_in_again
-from anchorhold.checkers.reading import Observation, Reading
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.keys import Keys
+from anchorhold.checkers.reading import Known, Observation, Operation, Reading, convert, said_by
+from anchorhold.checkers.rule import RuleChecker, WatchChecker
+from anchorhold.checkers.tally import Tally
+from anchorhold.checkers.watch import Watch
 from anchorhold.checkers.words import content, plain, shorten
 from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, Item, Turn
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+SURE = 16
+"""Letters and digits in a row by which a turn is known again whatever became of the rest."""
 
 
-def _there(reading: Reading, observation: Observation) -> frozenset[str]:
+def _there(known: Known, look: Observation) -> frozenset[str]:
     """The turns that have an item of their own in the window, whatever it says by now, or stand in one."""
-    named = (reading.turn_of(item.turn) for item in observation.items if item.kind is not CarrierKind.SUMMARY)
-    return observation.raw | frozenset(turn for turn in named if turn is not None and turn in reading.said)
+    named = (known.turn_of(item.turn) for item in look.items if item.kind is not CarrierKind.SUMMARY)
+    return look.raw | frozenset(turn for turn in named if turn is not None and turn in known.said)
 
 
-def str_1(reading: Reading, tally: Tally) -> None:
+class CallsAndResults(Watch):
     """Each call that was answered, in every look after a first compaction: both are in the window, or neither."""
-    for observation in reading.observations:
-        if observation.live is None or not any(
-            o.op == "compact" and o.end < observation.start for o in reading.operations
-        ):
-            continue
-        present = reading.present(observation)
-        results = {said.turn.result_of: said.turn.id for said in present if said.turn.result_of is not None}
-        there = _there(reading, observation)
-        for said in present:
-            for call in said.turn.calls:
-                if call.id not in results:
-                    continue
-                asking, result = said.turn.id, results[call.id]
-                tally.trigger()
-                if (asking in there) is not (result in there):
-                    what = (
-                        f"Call {call.id} is in the window (turn {asking}) and its result (turn {result}) is not"
-                        if asking in there
-                        else f"The result of call {call.id} is in the window (turn {result}) and the call "
-                        f"(turn {asking}) is not"
-                    )
-                    tally.fail(f"{what}.", fact=call.id, event=observation.end)
+
+    operations = frozenset({"append", "compact"})
+
+    def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
+        super().__init__(known, keys, tally)
+        self._compacted = False
+        self._asking: dict[str, str] = {}
+        """Calls, with the turn that asks."""
+        self._results: dict[str, str] = {}
+        """Calls that were answered, with the turn that answers."""
+        self._of: dict[str, list[str]] = {}
+        """Calls that a turn asks or answers."""
+        self._pairs: dict[str, int] = {}
+        """How many calls of each session were answered."""
+
+    def operation(self, operation: Operation) -> None:
+        if operation.op == "compact":
+            self._compacted = True
+            return
+        said = said_by(self.known, operation)
+        if said is None:
+            return
+        for call in said.turn.calls:
+            self._asking.setdefault(call.id, said.turn.id)
+            self._of.setdefault(said.turn.id, []).append(call.id)
+            self._pair(call.id)
+        if said.turn.result_of is not None:
+            new = said.turn.result_of not in self._results
+            self._results[said.turn.result_of] = said.turn.id
+            self._of.setdefault(said.turn.id, []).append(said.turn.result_of)
+            if new:
+                self._pair(said.turn.result_of)
+
+    def _pair(self, call: str) -> None:
+        if call in self._asking and call in self._results:
+            session = self.known.said[self._asking[call]].session
+            self._pairs[session] = self._pairs.get(session, 0) + 1
+
+    def look(self, look: Observation) -> None:
+        if look.live is None or not self._compacted or not self._results:
+            return
+        there = _there(self.known, look)
+        # Of pairs that are wholly in or wholly out nothing has to be said; what is in is not more than the window.
+        concerned = {call for turn in there & self._of.keys() for call in self._of[turn]}
+        if look.withdrawn or self.known.forks:
+            pairs = ((asking, self._results.get(call)) for call, asking in self._asking.items())
+            self.tally.trigger(sum(result is not None and self._present(look, a, result) for a, result in pairs))
+        else:
+            self.tally.trigger(self._pairs.get(look.session, 0))
+        for call in sorted(concerned, key=lambda call: self.known.order.get(self._asking.get(call, ""), -1)):
+            asking, result = self._asking.get(call), self._results.get(call)
+            if asking is None or result is None or not self._present(look, asking, result):
+                continue
+            if (asking in there) is not (result in there):
+                what = (
+                    f"Call {call} is in the window (turn {asking}) and its result (turn {result}) is not"
+                    if asking in there
+                    else f"The result of call {call} is in the window (turn {result}) and the call "
+                    f"(turn {asking}) is not"
+                )
+                self.tally.fail(f"{what}.", fact=call, event=look.end)
+
+    def _present(self, look: Observation, *turns: str) -> bool:
+        said = [self.known.said[turn] for turn in turns]
+        return all(
+            one.certain
+            and one.at < look.start
+            and one.turn.id not in look.withdrawn
+            and self.known.belongs(one.turn.id, look.session)
+            for one in said
+        )
 
 
-def str_2(reading: Reading, tally: Tally) -> None:
+class Order(Watch):
     """Each window: turns in the order in which they came, each once, and no id twice; and marks that stay."""
-    again = handed_in_again(reading)
-    # Where a turn that comes in twice goes is judged by IDX-5.
-    order = {turn: number for number, turn in enumerate(reading.said) if turn not in again}
-    marked: dict[str, str] = {}
-    for observation in reading.observations:
-        if observation.live is not None:
-            tally.trigger()
-            _window(reading, tally, observation, order)
-        _marks(reading, tally, observation, marked)
+
+    operations = frozenset({"append"})
+
+    def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
+        super().__init__(known, keys, tally)
+        self._came: set[str] = set()
+        self._again: set[str] = set()
+        """Turns that came in twice: where they go is judged by IDX-5."""
+        self._marks = False
+        self._marked: dict[str, str] = {}
+        self._judged: dict[str, tuple[object, int]] = {}
+
+    def operation(self, operation: Operation) -> None:
+        turn = convert(operation.arguments["turn"], Turn)
+        if turn.id in self._came:
+            self._again.add(turn.id)
+        elif operation.ok:
+            self._came.add(turn.id)
+        self._marks |= turn.status is not None
+
+    def look(self, look: Observation) -> None:
+        if look.live is None:
+            return
+        self.tally.trigger()
+        state = (look.live, len(self._again))
+        judged = self._judged.get(look.session)
+        if judged is None or judged[0] is not look.live or judged[1] != state[1]:
+            self._window(look)
+            self._judged[look.session] = state
+        if self._marks:
+            self._marks_of(look)
+
+    def _window(self, look: Observation) -> None:
+        known, again, order = self.known, self._again, self.known.order
+        names = [known.turn_of(item.turn) for item in look.items]
+        ids = [item.id for item, name in zip(look.items, names, strict=True) if name not in again]
+        if len(set(ids)) < len(ids):
+            for item, times in Counter(ids).items():
+                if times > 1:
+                    self.tally.fail(f"{times} items of the window have the id {item}.", fact=item, event=look.end)
+        turns = [
+            name
+            for item, name in zip(look.items, names, strict=True)
+            if name is not None and item.kind is CarrierKind.RAW and name in order and name not in again
+        ]
+        numbers = [order[turn] for turn in turns]
+        if all(map(lt, numbers, islice(numbers, 1, None))):
+            return
+        for turn, times in Counter(turns).items():
+            if times > 1:
+                self.tally.fail(
+                    f"{known.quote(turn, first=True)} stands in the window {times} times.", fact=turn, event=look.end
+                )
+        for earlier, later in pairwise(turns):
+            if order[earlier] > order[later]:
+                self.tally.fail(
+                    f"{known.quote(later, first=True)} came before turn {earlier}, and stands behind it in the "
+                    "window.",
+                    fact=later,
+                    event=look.end,
+                )
+
+    def _marks_of(self, look: Observation) -> None:
+        """A turn that was shown with its mark keeps it. A compactor that never shows one has none to lose."""
+        for turn, text in _texts(self.known, look):
+            status = self.known.said[turn].turn.status
+            if status is None:
+                continue
+            own = plain(self.known.said[turn].turn.text or "").casefold().count(status)
+            shown = plain(text).casefold().count(status) > own
+            if shown:
+                self._marked.setdefault(turn, text)
+                self.tally.trigger()
+            elif turn in self._marked:
+                self.tally.fail(
+                    f"{self.known.quote(turn, first=True)} was shown as {status} "
+                    f"(“{shorten(self._marked[turn])}”), and is no longer: “{shorten(text)}”.",
+                    fact=turn,
+                    event=look.end,
+                )
 
 
-def _window(reading: Reading, tally: Tally, observation: Observation, order: dict[str, int]) -> None:
-    known = reading.said.keys() - order.keys()
-    ids = Counter(item.id for item in observation.items if reading.turn_of(item.turn) not in known)
-    for item, times in ids.items():
-        if times > 1:
-            tally.fail(f"{times} items of the window have the id {item}.", fact=item, event=observation.end)
-    raw = [reading.turn_of(item.turn) for item in observation.items if item.kind is CarrierKind.RAW]
-    turns = [turn for turn in raw if turn in order]
-    for turn, times in Counter(turns).items():
-        if times > 1:
-            tally.fail(
-                f"{reading.quote(str(turn), first=True)} stands in the window {times} times.",
-                fact=str(turn),
-                event=observation.end,
-            )
-    for earlier, later in pairwise(turns):
-        if order[str(earlier)] > order[str(later)]:
-            tally.fail(
-                f"{reading.quote(str(later), first=True)} came before turn {earlier}, and stands behind it in the "
-                "window.",
-                fact=str(later),
-                event=observation.end,
-            )
-
-
-def _marks(reading: Reading, tally: Tally, observation: Observation, marked: dict[str, str]) -> None:
-    """A turn that was shown with its mark keeps it. A compactor that never shows one has none to lose."""
-    for turn, text in _texts(reading, observation):
-        status = reading.said[turn].turn.status
-        if status is None:
-            continue
-        own = plain(reading.said[turn].turn.text or "").casefold().count(status)
-        shown = plain(text).casefold().count(status) > own
-        if shown:
-            marked.setdefault(turn, text)
-            tally.trigger()
-        elif turn in marked:
-            tally.fail(
-                f"{reading.quote(turn, first=True)} was shown as {status} (“{shorten(marked[turn])}”), and is no "
-                f"longer: “{shorten(text)}”.",
-                fact=turn,
-                event=observation.end,
-            )
-
-
-def _texts(reading: Reading, observation: Observation) -> Iterator[tuple[str, str]]:
-    """What stands for each single turn: its item, and what its own pointer leads to."""
-    for item in observation.items:
-        turn = reading.turn_of(item.turn)
-        if item.kind is CarrierKind.RAW and turn in reading.said:
+def _texts(known: Known, look: Observation) -> Iterator[tuple[str, str]]:
+    """What stands for each single turn: its item."""
+    for item in look.items:
+        turn = known.turn_of(item.turn)
+        if item.kind is CarrierKind.RAW and turn in known.said:
             yield str(turn), content(item)
 
 
@@ -128,6 +209,8 @@ def _exactly(turn: Turn, text: str | None, data: bytes | None) -> str | None:
         return "its white space is no longer what it was"
     if _printable(own) in _printable(text):
         return "its control characters are gone"
+    if len(bare := skeleton(own)) >= SURE and bare in skeleton(text):
+        return "some of its characters came back as others"
     return None
 
 
@@ -153,12 +236,32 @@ def str_3(reading: Reading, tally: Tally) -> None:
             covers = reading.turns_of(pointer.covers) if pointer is not None else None
             if answer.kind is not AnswerKind.FOUND or observation.exempt & (covers or frozenset()):
                 continue
-            among = covers if covers is not None else reading.contained(content(answer))
+            among = covers if covers is not None else _among(reading, observation, content(answer))
             for turn in among:
                 # Text that stands for several turns has no place for bytes: whether they can be had is PTR-1's.
                 if len(among) > 1 and reading.said[turn].turn.data is not None and answer.data is None:
                     continue
                 _compare(reading, tally, observation, turn, answer, f"by pointer {token}")
+
+
+def _among(reading: Reading, observation: Observation, text: str) -> frozenset[str]:
+    """The turns whose words stand in a text, in whatever form: also where they came back changed."""
+    bare = skeleton(text)
+    changed = {
+        name
+        for name, said in reading.said.items()
+        if said.at < observation.start
+        and name not in observation.exempt
+        and odd(said.turn)
+        and len(own := skeleton(said.turn.text or "")) >= SURE
+        and own in bare
+    }
+    return reading.contained(text) | changed
+
+
+def skeleton(text: str) -> str:
+    """Letters and digits alone, in one form: what is left of a text that was tidied."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text)))
 
 
 def _compare(
@@ -219,8 +322,8 @@ def str_4(reading: Reading, tally: Tally) -> None:
 
 
 CHECKERS = (
-    RuleChecker(rule="STR-1", minimum=3, mechanisms=(), examine=str_1),
-    RuleChecker(rule="STR-2", minimum=5, mechanisms=(), examine=str_2),
+    WatchChecker(rule="STR-1", minimum=3, mechanisms=(), watch=CallsAndResults),
+    WatchChecker(rule="STR-2", minimum=5, mechanisms=(), watch=Order),
     RuleChecker(rule="STR-3", minimum=3, mechanisms=(), examine=str_3),
     RuleChecker(rule="STR-4", minimum=3, mechanisms=(), examine=str_4),
 )

@@ -1,11 +1,8 @@
-"""How a checker keeps count while it reads, and how it becomes a `Checker`."""
+"""How a checker keeps count while it reads."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from anchorhold.checkers.observe import read
-from anchorhold.checkers.reading import Reading
-from anchorhold.verdict import Failure, History, Judgement, Needed
+from anchorhold.verdict import Failure, Judgement
 
 
 @dataclass(slots=True)
@@ -37,23 +34,3 @@ class Tally:
             failures=tuple(sorted(self.failures.values(), key=lambda failure: failure.event)),
             note="; ".join(sorted(self.notes)) or None,
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleChecker:
-    """A `Checker` made of a function that goes through a reading."""
-
-    rule: str
-    minimum: int
-    mechanisms: tuple[Needed, ...]
-    examine: Callable[[Reading, Tally], None]
-
-    def judge(self, history: History) -> Judgement:
-        """Judge one history."""
-        return self.judge_reading(read(history))
-
-    def judge_reading(self, reading: Reading) -> Judgement:
-        """Judge a history that was read already, so that many checkers share one reading."""
-        tally = Tally(self.rule)
-        self.examine(reading, tally)
-        return tally.judgement()

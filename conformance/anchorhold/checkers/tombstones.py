@@ -1,12 +1,13 @@
 """MAN-4: a tombstone speaks for one assertion by one turn, and for nobody who says the same again."""
 
 from anchorhold.checkers.anchoring import where_looked
-from anchorhold.checkers.holding import Hold, asks_for, hold, same_literal
+from anchorhold.checkers.holding import HELD, Hold, asks_for, hold, same_literal
 from anchorhold.checkers.reading import Assertion, Drop, Observation, Reading
-from anchorhold.checkers.tally import RuleChecker, Tally
+from anchorhold.checkers.rule import RuleChecker
+from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import plain
 from anchorhold.compactor import Mechanism
-from anchorhold_spec.vocabulary import AnswerKind
+from anchorhold_spec.vocabulary import AnswerKind, Tombstone
 
 
 def _again(reading: Reading, drop: Drop) -> list[Assertion]:
@@ -93,4 +94,55 @@ def _newer(reading: Reading, assertion: Assertion, until: int) -> bool:
     )
 
 
-CHECKERS = (RuleChecker(rule="MAN-4", minimum=1, mechanisms=(Mechanism.TOMBSTONES,), examine=man_4),)
+def _superseded(reading: Reading, tally: Tally) -> None:
+    """A tombstone that names what took its place: that turn was there, and is held by something of its own."""
+    for drop in reading.drops:
+        by = drop.superseder
+        if by is None:
+            continue
+        tally.trigger()
+        if drop.operation.committed and (by not in reading.said or reading.said[by].at > drop.operation.end):
+            tally.fail(
+                f"What turn {drop.source} says was tombstoned because turn {by} took its place, and no turn {by} had "
+                f"been appended.",
+                fact=drop.literal,
+                event=drop.operation.end,
+            )
+    for observation in reading.observations:
+        for tombstone in observation.tombstones or ():
+            if tombstone.superseder is not None:
+                _anchored(reading, tally, tombstone, observation)
+
+
+def _anchored(reading: Reading, tally: Tally, tombstone: Tombstone, observation: Observation) -> None:
+    """What took an assertion's place is anchored for as long as the tombstone names it."""
+    for assertion in reading.assertions:
+        if (
+            assertion.turn != tombstone.superseder
+            or assertion.session != observation.session
+            or assertion.at > observation.start
+            or observation.live is None
+            or reading.excused(observation, assertion.turn)
+            # Dropped in its turn: the caller decided on that as well.
+            or any(_is(drop, assertion) for drop in reading.drops)
+        ):
+            continue
+        held = hold(reading, observation, assertion)
+        if held in HELD or held is Hold.LOOSE:
+            tally.trigger()
+        if held is Hold.LOOSE:
+            tally.fail(
+                f"A tombstone says that turn {assertion.turn} took the place of what turn {tombstone.source} "
+                f"said, and nothing holds “{plain(assertion.fact.text)}”: {where_looked(reading)}.",
+                fact=assertion.fact.text,
+                event=observation.end,
+            )
+
+
+def man_4_whole(reading: Reading, tally: Tally) -> None:
+    """One assertion and no other; and what is named as having taken its place is anchored."""
+    man_4(reading, tally)
+    _superseded(reading, tally)
+
+
+CHECKERS = (RuleChecker(rule="MAN-4", minimum=1, mechanisms=(Mechanism.TOMBSTONES,), examine=man_4_whole),)

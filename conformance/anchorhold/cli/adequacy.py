@@ -116,6 +116,12 @@ def _tell(found: Adequacy) -> None:
         + f"), {found.seeds} seed{'s' if found.seeds != 1 else ''} each: "
         f"{sum(d.seeds_caught for d in found.defects)} of {sum(d.seeds for d in found.defects)} caught"
     )
+    blind = [defect for defect in found.defects if defect.blind]
+    if blind:
+        console.print(
+            f"{found.blind} of them written without sight of the checkers: "
+            f"{sum(d.seeds_caught for d in blind)} of {sum(d.seeds for d in blind)} caught"
+        )
     console.print(
         f"{found.right} right ones, {found.right_seeds} seed{'s' if found.right_seeds != 1 else ''} each: "
         f"{found.false_alarms} false alarms"

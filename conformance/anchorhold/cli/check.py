@@ -35,7 +35,14 @@ def check(
         bool, typer.Option("--json", help="Print the JSON document alone on standard output.")
     ] = False,
     seed: Annotated[int, typer.Option(metavar="N", help="Another seed plants other facts in other turns.")] = 0,
-    effort: Annotated[Effort, typer.Option(help="How much is tried.")] = Effort.STANDARD,
+    effort: Annotated[
+        Effort,
+        typer.Option(
+            help="How much is tried. Quick: only as many of the directed scenarios as it takes to say something of "
+            "each rule, and not the long one that RET-2 takes; all that aim at it for a --rule that is asked for. "
+            "Standard: every directed scenario, and mixtures. Thorough: each five times, and walks by Hypothesis."
+        ),
+    ] = Effort.STANDARD,
     rule: Annotated[
         list[str] | None,
         typer.Option(metavar="ID", help="Judge only this rule; may be given several times."),

@@ -92,6 +92,7 @@ def run(
         usage(str(error))
     except OSError as error:
         usage(f"cannot write: {error}")
+    checked = replace(checked, result=msgspec.structs.replace(checked.result, expected=dict(expected)))
     _tell(checked, directory, as_json=as_json, told=told)
     stale = _stale(checked.result, expected, wanted)
     for rule_, why in stale.items():

@@ -1,5 +1,6 @@
 """`anchorhold init`: begin a project that is checked."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +27,7 @@ def init(
         scaffold.Language, typer.Option(help="What adapter and test are written in.")
     ] = scaffold.Language.PYTHON,
 ) -> None:
-    """Write an adapter, a claims file, an expectations file, a test and a CI workflow.
+    """Write an adapter, a claims file, an expectations file, a test and a CI workflow, for Python or TypeScript.
 
     No file is ever overwritten: where one of them is there already, nothing is written, and it ends with 2.
     """
@@ -39,4 +40,4 @@ def init(
     except OSError as error:
         usage(f"cannot write: {error}")
     where = "" if directory == Path() else f"cd {directory} && "
-    typer.echo(f"next: {where}anchorhold check {named} --effort quick --claims claims.toml")
+    typer.echo(f"next: {where}anchorhold check {shlex.quote(named)} --effort quick --claims claims.toml")

@@ -108,7 +108,7 @@ def _stated(rule: Rule) -> list[dict[str, str]]:
         return []
     # The language of machines is not loaded for listing the rules.
     from anchorhold_spec import machines
-    from anchorhold_spec.publish import stated
+    from anchorhold_spec.publish.coverage import stated
 
     found = stated(machines.load(name) for name in machines.names()).get(rule.id, [])
     return [
@@ -130,7 +130,7 @@ def _show_machine(name: str, *, as_json: bool) -> None:
     if name in machines.names():
         if as_json:
             _fail(f"{name} is a machine, and --json is for rules: anchorhold spec export tla|murphi|markdown {name}")
-        from anchorhold_spec.publish import machine_page
+        from anchorhold_spec.publish.markdown import machine_page
 
         typer.echo(machine_page(machines.load(name)), nl=False)
         return

@@ -16,7 +16,7 @@ from anchorhold.cli.pairs import pairs
 
 if TYPE_CHECKING:
     from anchorhold_spec.language import Machine
-    from anchorhold_spec.publish import Checked
+    from anchorhold_spec.publish.coverage import Checked
 
 ADEQUACY = Path("tests/adequacy/catalogue.py")
 """Where this repository lists the wrong compactors; they are not part of the installed package."""
@@ -101,7 +101,10 @@ def _texts(
     adequacy: Path,
     output: Path | None,
 ) -> dict[str, str]:
-    from anchorhold_spec.publish import export_markdown, export_murphi, export_tla, fill, sections
+    from anchorhold_spec.publish.markdown import export_markdown
+    from anchorhold_spec.publish.matrix import fill, sections
+    from anchorhold_spec.publish.murphi import export_murphi
+    from anchorhold_spec.publish.tla import export_tla
 
     match form:
         case Form.TLA:
@@ -130,7 +133,7 @@ def _texts(
 def tagged_guards(machines: Iterable[Machine]) -> str:
     """The table of the guards that no rule needs, as `prove` sees them now."""
     from anchorhold_spec.prove import verify_proofs
-    from anchorhold_spec.publish import guards_table
+    from anchorhold_spec.publish.guards import guards_table
 
     return guards_table(guard for machine in machines for guard in verify_proofs(machine).guards)
 
@@ -139,7 +142,7 @@ def checked(adequacy: Path) -> Checked:
     """What this package checks, and the wrong compactors of the list in `adequacy`, if there is one."""
     from anchorhold.adequacy.catalogue import read_catalogue
     from anchorhold.checkers import CHECKERS
-    from anchorhold_spec.publish import Checked
+    from anchorhold_spec.publish.coverage import Checked
 
     checkers: dict[str, str] = {}
     for checker in CHECKERS:

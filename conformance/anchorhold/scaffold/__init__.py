@@ -15,6 +15,7 @@ class Language(StrEnum):
     """What adapter and test are written in."""
 
     PYTHON = "python"
+    TYPESCRIPT = "typescript"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,8 @@ class Scaffold:
     """Templates of the adapter with the example, by the path to write: left out where a compactor was named."""
     others: Mapping[str, str]
     """The other templates, by the path to write."""
+    copied: Mapping[str, str]
+    """What is copied as it is, beside the adapter: files of the package's `adapters`, by the path to write."""
     setup: str
     """Steps of the CI workflow before the check, as YAML."""
 
@@ -45,7 +48,20 @@ SCAFFOLDS: Final[Mapping[Language, Scaffold]] = MappingProxyType(
             mechanisms=("summariser", "pointers", "retrieval"),
             adapter={"adapter.py": "python/adapter.py.tmpl"},
             others={"test_compaction.py": "python/test_compaction.py.tmpl", **SHARED},
+            copied={},
             setup="      - run: pip install 'anchorhold[pytest]'\n      - run: pytest -q test_compaction.py",
+        ),
+        # Node takes a file of this name for a module, whatever package.json is beside it.
+        Language.TYPESCRIPT: Scaffold(
+            target="cmd:node adapter.mts",
+            mechanisms=("summariser", "pointers", "retrieval"),
+            adapter={"adapter.mts": "typescript/adapter.mts.tmpl"},
+            others={"compaction.test.mts": "typescript/compaction.test.mts.tmpl", **SHARED},
+            copied={"anchorhold_sdk.mts": "anchorhold_sdk.ts"},
+            setup=(
+                '      - uses: actions/setup-node@v4\n        with:\n          node-version: "24"\n'
+                "      - run: pip install anchorhold\n      - run: node --test compaction.test.mts"
+            ),
         ),
     }
 )
@@ -66,7 +82,11 @@ def written(language: Language, target: str | None) -> dict[str, str]:
         "MECHANISMS": json.dumps(scaffold.mechanisms if target is None else ()),
         "SETUP": scaffold.setup,
     }
-    return {path: _filled(template, values) for path, template in templates.items()}
+    texts = {path: _filled(template, values) for path, template in templates.items()}
+    if target is None:
+        adapters = files("anchorhold.adapters")
+        texts |= {path: adapters.joinpath(name).read_text("utf-8") for path, name in scaffold.copied.items()}
+    return texts
 
 
 def write(directory: Path, texts: Mapping[str, str], *, told: Callable[[Path], None]) -> None:

@@ -17,7 +17,8 @@ ODD = (
     "two  spaces,\ttabs\t\tand a trailing one \n\n\nand three empty lines\n",
     "line ends of\r\nanother\r\nsystem, and one\ralone",
     "\x1b[31mred\x1b[0m, a bell \x07, a form feed \x0c, a unit separator \x1f and a delete \x7f",
-    "naïve café, naïve café in two parts, \N{ZERO WIDTH SPACE}zero width, \N{RIGHT-TO-LEFT MARK}marks",
+    "café, cafe\N{COMBINING ACUTE ACCENT} in two parts, \N{ZERO WIDTH SPACE}zero width, \N{RIGHT-TO-LEFT MARK}marks",
+    "“curly” and ‘single’ quotes, an ellipsis…, \N{NO-BREAK SPACE}a hard space, ﬁne ligatures, ½ and № 2",
     "\N{WOMAN}\N{EMOJI MODIFIER FITZPATRICK TYPE-5}\N{ZERO WIDTH JOINER} 東京 \N{LINE SEPARATOR}次の行 <a&b> \\n ✓",
     "a京\N{GRINNING FACE}é" * 150,
 )
@@ -30,10 +31,14 @@ def _labelled(plan: Plan) -> tuple[AnyStep, ...]:
     """Structured turns of each kind that declare themselves narrative (EVI-4)."""
     planter = plan.planter
     facts = tuple(planter.fact(kind) for kind in ("path", "number", "negation", "identifier"))
+    more = tuple(planter.fact(kind) for kind in ("path", "negation"))
     argument = planter.argument("command")
     asking, result = planter.call(argument)
     asking = Append(turn=replace(asking.turn, text=f"{LABEL} Just looking around."), facts=asking.facts)
+    # Declared where no word of the text says so: a field that the caller fills in.
+    declared = tuple(planter.declare(planter.utter(f.text, f, speaker="assistant"), "narrative") for f in more)
     return (
+        *declared,
         *(planter.utter(f"{LABEL} {fact.text}", fact, speaker="assistant") for fact in facts),
         asking,
         result,

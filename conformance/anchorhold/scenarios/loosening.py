@@ -1,11 +1,12 @@
 """Attempts to let something go: evictions, tombstones, lifetimes, and the keys that become free."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import cycle
 
 from anchorhold.planting import ATTRIBUTES
 from anchorhold.scenarios.plan import Plan, Scenario
-from anchorhold.workload import AnyStep, Append, Ask, Compact, DropFact, Evict, Expire, Follow, Probe
+from anchorhold.workload import AnyStep, Append, Ask, Compact, DropFact, Evict, Expire, Follow, Probe, Supersede
 from anchorhold_spec.vocabulary import Fact
 
 EVICT = frozenset({"evict"})
@@ -181,6 +182,70 @@ def _tombstones(plan: Plan) -> tuple[AnyStep, ...]:
     )
 
 
+def _other_words(plan: Plan) -> tuple[AnyStep, ...]:
+    """All words of two statements stand in the window, and neither of the statements: the values are exchanged."""
+    planter = plan.planter
+    one, two = planter.fact("identifier"), planter.fact("identifier")
+    first, second = planter.say(one), planter.say(two)
+    exchanged = tuple(
+        replace(fact, text=fact.text.replace(fact.literal, other.literal), literal=other.literal)
+        for fact, other in ((one, two), (two, one))
+    )
+    return (
+        first,
+        second,
+        *plan.compacted("drop"),
+        planter.say(*exchanged),
+        Evict(turn=first.turn.id),
+        Evict(turn=second.turn.id),
+        *_asks(*exchanged),
+        *plan.compacted("drop"),
+        Probe(),
+    )
+
+
+def _same_again(plan: Plan) -> tuple[AnyStep, ...]:
+    """One of two turns of the same text is archived, the other is in the window: each is an entry of its own."""
+    planter = plan.planter
+    fact = plan.facts(1)[0]
+    first = planter.say(fact)
+    return (
+        first,
+        *plan.compacted("drop"),
+        planter.utter(first.turn.text or "", fact, speaker=first.turn.speaker),
+        Evict(turn=first.turn.id),
+        Probe(),
+        *plan.compacted("drop", *plan.facts(1)),
+        *_asks(fact),
+    )
+
+
+def _superseded(plan: Plan) -> tuple[AnyStep, ...]:
+    """A value is dropped because a later turn gave another; who took its place has to be anchored (MAN-4)."""
+    planter = plan.planter
+    old, kept, new = plan.facts(3)
+    newer = planter.fact(old.kind, subject=old.subject, attribute=old.attribute)
+    first, second, other = planter.say(old), planter.say(newer), planter.say(kept, new)
+    reason = "it has another value by now"
+    return (
+        first,
+        second,
+        other,
+        *plan.compacted("drop"),
+        # Nobody has said that: a decision that rests on it is none.
+        Supersede(fact=kept, turn=other.turn.id, superseder="never-appended", reason=reason),
+        *_asks(kept),
+        Supersede(fact=old, turn=first.turn.id, superseder=second.turn.id, reason=reason),
+        *_asks(old, newer, kept),
+        Evict(turn=first.turn.id),
+        Evict(turn=second.turn.id),
+        Evict(turn=other.turn.id),
+        *_asks(newer, kept, new),
+        *plan.compacted("drop", *plan.facts(1)),
+        *_asks(newer, kept, new),
+    )
+
+
 def _no_authority(plan: Plan) -> tuple[AnyStep, ...]:
     """The same without anybody's word: nothing may be tombstoned, and nothing may come loose (MAN-6)."""
     fact, kept = plan.facts(2)
@@ -249,6 +314,9 @@ LOOSENING = (
         build=_tombstones,
         needs=frozenset({"tombstone"}),
     ),
+    Scenario(name="superseded", aims=("MAN-4", "ANC-1"), build=_superseded, needs=frozenset({"supersede"})),
+    Scenario(name="other-words", aims=("ANC-1", "ANC-2"), build=_other_words, needs=EVICT),
+    Scenario(name="same-again-and-evict", aims=("IDX-1", "IDX-2", "ANC-1"), build=_same_again, needs=EVICT),
     Scenario(name="no-authority", aims=("MAN-6", "ANC-1"), build=_no_authority, needs=EVICT),
     Scenario(name="recycled-key", aims=("EPO-1", "EPO-2", "ANC-1"), build=_recycled_key, needs=EVICT),
     Scenario(name="lifetime", aims=("ANC-1", "ANC-2", "EVI-3"), build=_lifetime, needs=frozenset({"expire"})),

@@ -22,6 +22,7 @@ from anchorhold.wire.messages import (
     ReconstituteParams,
     SearchParams,
     StoreFaultParams,
+    SupersedeParams,
     SwitchParams,
     TokenParams,
     TombstoneParams,
@@ -129,7 +130,7 @@ def operations(adapter: Adapter) -> None:
 
 
 def _look(session: Session) -> None:
-    for method in ("live", "pointers", "tombstones", "status", "ratios", "audits", "files"):
+    for method in ("live", "pointers", "tombstones", "status", "degraded_since", "ratios", "audits", "files"):
         session.attempt(method)
 
 
@@ -174,6 +175,9 @@ def _follow(session: Session) -> None:
         session.attempt("reconstitute", params)
     session.attempt("manifest", ManifestParams(carrier=carrier))
     session.attempt("tombstone", TombstoneParams(literal="8002", source="t2", reason="no longer needed"))
+    session.attempt(
+        "supersede", SupersedeParams(literal="8002", source="t2", superseder="t3", reason="it has changed")
+    )
     session.attempt("tombstones")
 
 

@@ -5,19 +5,18 @@ apart by what it does to the judgement: a line that is no event of this format i
 missing or torn the rest of its history is `Cut`, because what is missing may be what excuses the compactor.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, Any, Final
+from io import BytesIO
+from typing import IO, Final
 
 import msgspec
 
-from anchorhold.compactor import Reply
+from anchorhold.checkers.course import Course
 from anchorhold.history import FORMAT, Event, EventType, Header
-from anchorhold.wire.messages import METHODS, ExpireParams
-from anchorhold_spec.vocabulary import Fact, Turn
+from anchorhold.verify.forms import OPERATIONS, misformed
+from anchorhold.verify.tails import KIND, Tails
 
-OPERATIONS: Final = frozenset(METHODS) | {"summarise", "note", "scan", "describe"}
-"""Operations that a history of this format can speak of."""
 LONGEST_LINE: Final = 64 * 1024 * 1024
 """Bytes. A longer line is read past, without being held in memory, and counts as torn."""
 
@@ -61,14 +60,39 @@ Line = Began | Happened | Skipped | Cut
 
 def lines(file: IO[bytes], *, longest: int = LONGEST_LINE) -> Iterator[Line]:
     """What stands in each line. Holds one line at a time; never raises for what a line says."""
-    reader = _Reader()
+    reader = Reader()
     number = 0
-    for number, raw in enumerate(_bounded(file, longest), start=1):
+    for number, raw in enumerate(bounded(file, longest), start=1):
         yield from reader.take(number, raw, longest)
     yield from reader.finish(number)
 
 
-def _bounded(file: IO[bytes], longest: int) -> Iterator[bytes]:
+CHUNK: Final = 64 * 1024
+
+
+def chunks(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[int, list[bytes]]]:
+    """Lines, many at a time, with the place in the file at which the first of them begins; of one that is too long
+    only the beginning, without an end."""
+    rest, at = b"", file.tell() if file.seekable() else 0
+    while data := file.read(CHUNK):
+        cut = data.rfind(b"\n") + 1
+        if cut:
+            found = BytesIO(rest + data[:cut]).readlines()
+            size = len(rest) + cut
+            if len(found[0]) > longest:
+                found[0] = found[0][:longest]
+            yield at, found
+            rest, at = data[cut:], at + size
+        elif len(rest) <= longest:
+            rest += data
+        else:
+            # What is beyond is read past: it only has to be known where the line ends.
+            rest, at = rest[: longest + 1], at + len(data)
+    if rest:
+        yield at, [rest[:longest]]
+
+
+def bounded(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[bytes]:
     """Lines; of one that is too long only the beginning, without an end."""
     while line := file.readline(longest):
         yield line
@@ -78,51 +102,31 @@ def _bounded(file: IO[bytes], longest: int) -> Iterator[bytes]:
                 return
 
 
-class _Appended(msgspec.Struct):
-    turn: Turn
-    facts: tuple[Fact, ...] = ()
-
-
-class _Asked(msgspec.Struct):
-    messages: tuple[str, ...]
-
-
-class _Scanned(msgspec.Struct):
-    remains: tuple[dict[str, str], ...]
-
-
-INVOKED: Final[Mapping[str, Any]] = {"append": _Appended, "summarise": _Asked, "expire": ExpireParams}
-"""Forms of arguments that are read; the others are names and texts, and are taken as they come."""
-ENDED: Final[Mapping[str, Any]] = {
-    **{name: method.value for name, method in METHODS.items() if method.value is not None},
-    "summarise": Reply,
-    "scan": _Scanned,
-}
-"""Forms of results. `open` may leave out whatever has a default."""
-
-
-def _misformed(event: Event) -> str | None:
-    """What is wrong with the value of an event, where something is that a checker would stumble over."""
-    if event.type is EventType.INVOKE:
-        expected = INVOKED.get(event.op)
-        if event.value is not None and not isinstance(event.value, dict):
-            return f"arguments are an object, and this is {type(event.value).__name__}"
-    else:
-        expected = ENDED.get(event.op) if event.type is EventType.OK else None
-    if expected is None:
-        return None
-    try:
-        msgspec.convert(event.value, expected)
-    except msgspec.ValidationError as error:
-        return str(error)
-    return None
-
-
 _EVENT = msgspec.json.Decoder(Event)
 _HEADER = msgspec.json.Decoder(Header)
 
 
-class _Reader:
+NEWLINE: Final = ord("\n")
+HEADER: Final = b'{"anchorhold_history":'
+"""How a header begins as this suite writes it."""
+ZERO: Final = ord("0")
+
+
+INVOKE: Final = EventType.INVOKE
+
+
+def _step_of(raw: bytes, index: int) -> int | None:
+    """The step of a line that is the event of this index as this suite writes it; none where it is not."""
+    begin = b'{"index":%d,"step":' % index
+    end = raw.find(KIND, len(begin)) if raw.startswith(begin) else -1
+    digits = raw[len(begin) : end]
+    # As JSON has it: no sign, no white space, no zero before other digits.
+    if end < 0 or not digits.isdigit() or (digits[0] == ZERO and len(digits) > 1):
+        return None
+    return int(digits)
+
+
+class Reader:
     """Where in which history the reading is."""
 
     def __init__(self) -> None:
@@ -131,8 +135,56 @@ class _Reader:
         self._reading = False
         self._told = False
         self._open: dict[tuple[str, str], int] = {}
+        self._tails = Tails()
+        self._step = 0
 
-    def take(self, number: int, raw: bytes, longest: int) -> Iterator[Line]:
+    def quick(self, lines: Sequence[bytes], first: int, course: Course | None) -> int:
+        """Take lines in from the first on that are the next events as this suite writes events; none of them may be
+        the last of a file that ends in the middle of a line.
+
+        Tells the course of them, and answers with the number of lines that it took. The line after them is something
+        else, or says something that has to be looked at more closely: `take` says what it is.
+        """
+        if not self._reading:
+            return 0
+        index, step, known, read, open_ = self._next, self._step, self._tails.young, self._tails.read, self._open
+        tell = None if course is None else course.take
+        number = first
+        for raw in lines:
+            begin = b'{"index":%d,"step":%d' % (index, step)
+            if not raw.startswith(begin):
+                changed = _step_of(raw, index)
+                if changed is None:
+                    break
+                step = changed
+                begin = b'{"index":%d,"step":%d' % (index, step)
+            rest = raw[len(begin) :]
+            heard = known.get(rest)
+            if heard is None:
+                # A comma has to follow the number: otherwise it has more figures.
+                heard = read(rest) if rest.startswith(KIND) and rest[-1] == NEWLINE else None
+                known = self._tails.young
+                if heard is None:
+                    if not rest.startswith(KIND) and (changed := _step_of(raw, index)) is not None:
+                        step = changed
+                        rest = raw[len(b'{"index":%d,"step":%d' % (index, step)) :]
+                        heard = read(rest) if rest[-1] == NEWLINE else None
+                        known = self._tails.young
+                    if heard is None:
+                        break
+            if heard.kind is INVOKE:
+                open_[heard.key] = number
+            else:
+                open_.pop(heard.key, None)
+            if tell is not None:
+                tell(heard, index, step)
+            index += 1
+            number += 1
+        self._next, self._step = index, step
+        return number - first
+
+    def take(self, number: int, raw: bytes, longest: int = LONGEST_LINE) -> Iterator[Line]:
+        """What stands in a line."""
         if not raw.strip():
             yield Skipped(line=number, why="the line is empty")
             return
@@ -141,7 +193,7 @@ class _Reader:
             why = f"the line has more than {longest} bytes" if long else "the file ends in the middle of this line"
             yield from self._torn(number, why)
             return
-        if self._reading:
+        if self._reading and not raw.startswith(HEADER):
             try:
                 event = _EVENT.decode(raw)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -167,7 +219,7 @@ class _Reader:
         if event.op not in OPERATIONS:
             yield Skipped(line=number, why=f"no operation is called {event.op!r}")
             return
-        wrong = _misformed(event)
+        wrong = misformed(event)
         if wrong is not None:
             self._reading = False
             yield Cut(line=number, why=f"{event.op} has not the form that PROTOCOL.md gives it: {wrong}")

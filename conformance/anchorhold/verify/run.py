@@ -1,20 +1,24 @@
 """Judges histories as they are read: what is held at a time is one segment, and what the rules want kept in reach."""
 
+import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from tempfile import TemporaryFile
 from typing import IO, Final
 
 import msgspec
 
 from anchorhold.check import mechanisms_of
+from anchorhold.checkers.course import Course, Heard
+from anchorhold.checkers.rule import WatchChecker
 from anchorhold.compactor import Description, Mechanism
 from anchorhold.history import Event, Header
 from anchorhold.judging import judge
 from anchorhold.level import NOT_ASKED
 from anchorhold.result import FailureResult, Result, failure, result
 from anchorhold.verdict import Checker, Failure, History, Judgement, Verdict, VerdictKind, decide
-from anchorhold.verify.lines import Began, Cut, Skipped, lines
+from anchorhold.verify.lines import Began, Cut, Happened, Line, Reader, Skipped, chunks, lines
 from anchorhold.verify.segments import SEGMENT, Segment, Segments
 from anchorhold.workload import Workload
 
@@ -109,12 +113,60 @@ class _Sum:
         return Judgement(rule=self.checker.rule, triggered=self.triggered, failures=failures, note=note)
 
 
+@dataclass(slots=True, kw_only=True)
+class _Going:
+    """A history that is being judged: by segments, for the rules that look for words, and as it comes in."""
+
+    segments: Segments | None
+    course: Course | None
+    begins: int
+    """Where in the file its header begins."""
+    line: int
+    """Of its header."""
+    at: dict[int, int] = field(default_factory=dict)
+    """The lines of the events of the segment."""
+
+
+def leading_to(file: IO[bytes], events: Sequence[int], *, longest: int) -> Mapping[int, tuple[int, History]]:
+    """What has to be known of a history up to each of some events, with the number of the event's line.
+
+    The file stands where the history begins; lines are counted from there.
+    """
+    wanted = sorted(set(events), reverse=True)
+    found: dict[int, tuple[int, History]] = {}
+    held: Segments | None = None
+    at: dict[int, int] = {}
+    under_way = 0
+    for line in lines(file):
+        if isinstance(line, Began) and held is None:
+            held = Segments(line.header, longest)
+        elif isinstance(line, Began | Cut):
+            break
+        elif isinstance(line, Happened) and held is not None:
+            held.take(line.event, line.size)
+            if line.event.index in events:
+                at[line.event.index] = line.line
+            under_way += 1 if line.event.type == "invoke" else -1
+            while wanted and line.event.index >= wanted[-1] and under_way <= 0:
+                found[wanted[-1]] = (at[wanted[-1]], History(header=held.header, events=held.held))
+                wanted.pop()
+            if not wanted:
+                break
+    for event in wanted:
+        assert held is not None
+        found[event] = (at[event], History(header=held.header, events=held.held))
+    return found
+
+
 class Verifier:
     """Judges one file after another."""
 
     def __init__(self, checkers: Sequence[Checker], *, longest: int = SEGMENT, memory: int = MEMORY) -> None:
         self._checkers = tuple(checkers)
         self._sums = [_Sum(checker) for checker in self._checkers]
+        self._watching = [each for each in self._sums if isinstance(each.checker, WatchChecker)]
+        self._segmented = [each for each in self._sums if not isinstance(each.checker, WatchChecker)]
+        self._rules = [(c.rule, c.watch) for c in self._checkers if isinstance(c, WatchChecker)]
         self._longest = longest
         self._memory = memory
         self._remarks: list[Remark] = []
@@ -125,42 +177,109 @@ class Verifier:
         self._begun = time.monotonic()
 
     def take(self, file: IO[bytes], *, name: str) -> None:
-        """Judge the histories of a file. Raises OSError where it cannot be read."""
-        at: dict[int, int] = {}
-        going: Segments | None = None
-        for line in lines(file):
-            if isinstance(line, Skipped | Cut):
-                if isinstance(line, Cut) and going is not None:
-                    self._judge(going, going.finish(torn=True), at, name)
-                    going = None
-                self._remark(name, line.line, line.why, cut=isinstance(line, Cut))
-                continue
-            if isinstance(line, Began):
-                if going is not None:
-                    self._judge(going, going.finish(), at, name)
-                going = self._begin(line, name)
-                at.clear()
-                continue
-            if going is None:
-                continue
-            full = going.take(line.event, line.size)
-            if full is not None:
-                self._judge(going, full, at, name)
-                at.clear()
-            at[line.event.index] = line.line
-            self._events += 1
-            self._summarised |= line.event.op == "summarise"
-            self._most_held = max(self._most_held, going.size)
-            if going.size > self._memory:
-                self._judge(going, going.finish(torn=True), at, name)
-                going = None
-                why = (
-                    f"what has to be known of this history takes more than {self._memory:,} bytes of its lines "
-                    "(--memory allows more)"
-                )
-                self._remark(name, line.line, why, cut=True)
+        """Judge the histories of a file. Raises OSError where it cannot be read.
+
+        What shows the first failure of a structural rule is read a second time; where that cannot be done (a pipe),
+        the file is copied to disk first.
+        """
+        if self._watching and not file.seekable():
+            with TemporaryFile() as copy:
+                shutil.copyfileobj(file, copy)
+                copy.seek(0)
+                self._take(copy, name)
+        else:
+            self._take(file, name)
+
+    def _take(self, file: IO[bytes], name: str) -> None:
+        reader = Reader()
+        going: _Going | None = None
+        number = 1
+        for begins, read in chunks(file):
+            at, start = 0, begins
+            while at < len(read):
+                if not self._segmented:
+                    taken = reader.quick(read[at:] if at else read, number, None if going is None else going.course)
+                    if going is not None:
+                        self._events += taken
+                        self._summarised |= going.course is not None and going.course.summarised
+                    start += sum(map(len, read[at : at + taken]))
+                    at, number = at + taken, number + taken
+                    if at == len(read):
+                        break
+                for line in reader.take(number, read[at]):
+                    going = self._line(line, going, (file, name), begins=start)
+                start += len(read[at])
+                at, number = at + 1, number + 1
+        for line in reader.finish(number - 1):
+            going = self._line(line, going, (file, name), begins=0)
         if going is not None:
-            self._judge(going, going.finish(), at, name)
+            self._end(going, (file, name))
+
+    def _line(
+        self, line: Line, going: "_Going | None", place: tuple[IO[bytes], str], *, begins: int
+    ) -> "_Going | None":
+        _, name = place
+        if isinstance(line, Skipped | Cut):
+            if isinstance(line, Cut) and going is not None:
+                self._end(going, place, torn=True)
+                going = None
+            self._remark(name, line.line, line.why, cut=isinstance(line, Cut))
+            return going
+        if isinstance(line, Began):
+            if going is not None:
+                self._end(going, place)
+            return self._begin(line, name, begins)
+        if going is None:
+            return None
+        event = line.event
+        self._events += 1
+        self._summarised |= event.op == "summarise"
+        if going.course is not None:
+            heard = Heard(event.type, event.process, event.op, event.value, event.error)
+            going.course.take(heard, event.index, event.step)
+        if going.segments is None:
+            return going
+        full = going.segments.take(event, line.size)
+        if full is not None:
+            self._judge(going.segments, full, going.at, name)
+            going.at.clear()
+        going.at[event.index] = line.line
+        self._most_held = max(self._most_held, going.segments.size)
+        if going.segments.size <= self._memory:
+            return going
+        self._end(going, place, torn=True)
+        why = (
+            f"what has to be known of this history takes more than {self._memory:,} bytes of its lines "
+            "(--memory allows more)"
+        )
+        self._remark(name, line.line, why, cut=True)
+        return None
+
+    def _end(self, going: "_Going", place: tuple[IO[bytes], str], *, torn: bool = False) -> None:
+        """A history is over, or not judged any further."""
+        if going.segments is not None:
+            self._judge(going.segments, going.segments.finish(torn=torn), going.at, place[1])
+        if going.course is None:
+            return
+        new: list[tuple[_Sum, Failure]] = []
+        for into, found in zip(self._watching, going.course.finish(torn=torn), strict=True):
+            into.triggered += found.triggered
+            into.broken += len(found.failures)
+            if found.note:
+                into.notes[found.note] = None
+            if found.failures and into.first is None:
+                new.append((into, found.failures[0]))
+        if not new:
+            return
+        file, name = place
+        here = file.tell()
+        file.seek(going.begins)
+        excerpts = leading_to(file, [first.event for _, first in new], longest=self._longest)
+        file.seek(here)
+        for into, first in new:
+            line, known = excerpts[first.event]
+            shown, excerpt = _numbered(known, first)
+            into.first = Shown(file=name, line=going.line - 1 + line, failure=shown, history=excerpt, more=0)
 
     def done(self, *, left_out: Sequence[Checker] = ()) -> Verified:
         """What all of it comes to."""
@@ -177,7 +296,7 @@ class Verifier:
             seconds=time.monotonic() - self._begun,
         )
 
-    def _begin(self, line: Began, name: str) -> Segments | None:
+    def _begin(self, line: Began, name: str, begins: int) -> "_Going | None":
         header = line.header
         if self._header is None:
             self._header = header
@@ -190,19 +309,25 @@ class Verifier:
             return None
         self._description = _together(self._description, header)
         self._histories += 1
-        return Segments(header, self._longest)
+        return _Going(
+            segments=Segments(header, self._longest) if self._segmented else None,
+            course=Course(header, self._rules) if self._rules else None,
+            begins=begins,
+            line=line.line,
+        )
 
     def _judge(self, of: Segments, segment: Segment | None, at: Mapping[int, int], name: str) -> None:
         if segment is None:
             return
         history = History(header=of.header, events=(*segment.carried, *segment.new))
+        checkers = [each.checker for each in self._segmented]
         before: tuple[Judgement, ...] = ()
         if segment.carried:
-            before = judge(self._checkers, History(header=of.header, events=segment.carried))
+            before = judge(checkers, History(header=of.header, events=segment.carried))
         first = segment.new[0].index
-        for number, judgement in enumerate(judge(self._checkers, history)):
+        for number, judgement in enumerate(judge(checkers, history)):
             known = before[number].triggered if before else 0
-            self._add(self._sums[number], judgement, known, first, history, (at, name))
+            self._add(self._segmented[number], judgement, known, first, history, (at, name))
 
     def _add(
         self,

@@ -68,6 +68,11 @@ class Segments:
         self._follow(event)
         return full
 
+    @property
+    def held(self) -> tuple[Event, ...]:
+        """What is known by now: carried, and new."""
+        return (*self._carried, *self._new)
+
     def finish(self, *, torn: bool = False) -> Segment | None:
         """The history is over; none where nothing of it is left to judge.
 

@@ -1,10 +1,12 @@
 """The compactor behind a program that speaks the wire protocol."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from anchorhold.compactor import Description, Settings, Summarise
 from anchorhold.wire.connection import Connection
-from anchorhold.wire.messages import OpenParams, Params
+from anchorhold.wire.fake_clock import FakeClock
+from anchorhold.wire.messages import ClockParams, OpenParams, Params
 from anchorhold.wire.operations import Operations, not_offered
 
 
@@ -12,10 +14,18 @@ class WireCompactor(Operations):
     """One compactor, from `open` to `close`.
 
     `take` gives the connection to use and `give_back` takes it over at `close`; so a program that is costly to start
-    can serve one compactor after another, each of which it opens on a fresh store.
+    can serve one compactor after another, each of which it opens on a fresh store. With `clock` the program sees a
+    wall clock that the suite moves, and `clock` is offered whether or not the adapter does.
     """
 
-    def __init__(self, *, take: Callable[[], Connection], give_back: Callable[[Connection], None]) -> None:
+    def __init__(
+        self,
+        *,
+        take: Callable[[], Connection],
+        give_back: Callable[[Connection], None],
+        clock: FakeClock | None = None,
+    ) -> None:
+        self._clock = clock
         self._take = take
         self._give_back = give_back
         self._connection: Connection | None = None
@@ -23,12 +33,17 @@ class WireCompactor(Operations):
 
     def describe(self) -> Description:
         """As the adapter answered `initialize`. Raises AdapterError where it cannot be started."""
-        return self._connected().description
+        description = self._connected().description
+        if not self._moves(description):
+            return description
+        return replace(description, operations=description.operations | {"clock"})
 
     def open(self, settings: Settings, summarise: Summarise) -> Settings:
         """Start an empty session on a fresh store."""
         self._connected()
         self._summarise = summarise
+        if self._clock is not None:
+            self._clock.reset()
         return self._result(Settings, "open", OpenParams(settings=settings))
 
     def close(self) -> None:
@@ -53,8 +68,15 @@ class WireCompactor(Operations):
             self._connection = self._take()
         return self._connection
 
+    def _moves(self, description: Description) -> bool:
+        """Whether the suite moves the wall clock itself: a compactor that has means of its own knows better."""
+        return self._clock is not None and "clock" not in description.operations
+
     def _call(self, operation: str, params: Params | None = None) -> object:
         connection = self._connected()
+        if isinstance(params, ClockParams) and self._clock is not None and self._moves(connection.description):
+            self._clock.shift(params.shift)
+            return None
         if operation not in connection.description.operations:
             raise not_offered(connection.name, operation)
         return connection.call(operation, params, summarise=self._summarise)

@@ -96,6 +96,15 @@ class TombstoneParams(Params, frozen=True, kw_only=True):
     reason: str
 
 
+class SupersedeParams(Params, frozen=True, kw_only=True):
+    """The assertion that may go, the turn that took its place, and why."""
+
+    literal: str
+    source: str
+    superseder: str
+    reason: str
+
+
 class ExpireParams(Params, frozen=True, kw_only=True):
     """How far the store's clock moves forward."""
 
@@ -222,6 +231,7 @@ _OPTIONAL_PARAMS: Final[Mapping[str, type[Params]]] = {
     "manifest": ManifestParams,
     "tombstones": NoParams,
     "tombstone": TombstoneParams,
+    "supersede": SupersedeParams,
     "evict": TokenParams,
     "expire": ExpireParams,
     "reopen": NoParams,
@@ -229,6 +239,7 @@ _OPTIONAL_PARAMS: Final[Mapping[str, type[Params]]] = {
     "corrupt": TokenParams,
     "switch": SwitchParams,
     "status": NoParams,
+    "degraded_since": NoParams,
     "clear": NoParams,
     "rewind": TurnParams,
     "fork": BranchParams,
@@ -293,12 +304,14 @@ def _optional(name: str) -> Method:
             return Method(params=params, result=_list_of(Tombstone), value=tuple[Tombstone, ...])
         case "get" | "search" | "reconstitute":
             return dataclasses.replace(_ANSWER, params=params)
-        case "tombstone" | "evict" | "forget" | "override":
+        case "tombstone" | "supersede" | "evict" | "forget" | "override":
             return dataclasses.replace(_OUTCOME, params=params)
         case "corrupt":
             return Method(params=params, result=bool)
         case "status":
             return Method(params=params, result=_STATUS)
+        case "degraded_since":
+            return Method(params=params, result=_Float | None)
         case "files":
             return Method(params=params, result=tuple[_PATH, ...])  # type: ignore[valid-type]
         case "ratios":

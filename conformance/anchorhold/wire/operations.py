@@ -19,6 +19,7 @@ from anchorhold.wire.messages import (
     ReconstituteParams,
     SearchParams,
     StoreFaultParams,
+    SupersedeParams,
     SwitchParams,
     TokenParams,
     TombstoneParams,
@@ -102,6 +103,11 @@ class Operations(ABC):
         params = TombstoneParams(literal=literal, source=source, reason=reason)
         return self._result(Outcome, "tombstone", params)
 
+    def supersede(self, literal: str, source: str, superseder: str, reason: str) -> Outcome:
+        """Drop one assertion on the caller's decision, because another took its place."""
+        params = SupersedeParams(literal=literal, source=source, superseder=superseder, reason=reason)
+        return self._result(Outcome, "supersede", params)
+
     def evict(self, token: str) -> Outcome:
         """Ask that the original under a pointer be removed."""
         return self._result(Outcome, "evict", TokenParams(token=token))
@@ -129,6 +135,11 @@ class Operations(ABC):
     def status(self) -> str:
         """`lossless`, or `degraded: ` and the reason."""
         return self._result(str, "status")
+
+    def degraded_since(self) -> float | None:
+        """Since when it is degraded; none while it is not."""
+        since = self._call("degraded_since")
+        return None if since is None else float(since)  # type: ignore[arg-type]
 
     def clear(self) -> None:
         """Empty the window."""

@@ -8,6 +8,7 @@ import os
 import selectors
 import signal
 import subprocess
+import tempfile
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -34,7 +35,10 @@ class Limits:
 
 
 class Program:
-    """One running program. Every failure is an `AdapterError` that names the program and what it was doing."""
+    """One running program. Every failure is an `AdapterError` that names the program and what it was doing.
+
+    It has a directory of its own for temporary files, which goes with it: one that is killed cannot tidy up.
+    """
 
     def __init__(
         self, command: Sequence[str], *, name: str, limits: Limits, environment: Mapping[str, str] | None = None
@@ -45,6 +49,7 @@ class Program:
         self._rest = bytearray()
         self._searched = 0
         self._closed = False
+        self._files = tempfile.TemporaryDirectory(prefix="anchorhold-program-", ignore_cleanup_errors=True)
         try:
             # A group of its own: whatever it starts is killed with it.
             self._process = subprocess.Popen(
@@ -54,9 +59,10 @@ class Program:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,
-                env=environment,
+                env={**(os.environ if environment is None else environment), "TMPDIR": self._files.name},
             )
         except (OSError, ValueError) as error:
+            self._files.cleanup()
             raise AdapterError(
                 f"adapter {name!r} cannot be started",
                 code=Fault.START,
@@ -237,6 +243,7 @@ class Program:
         self._stdin.close()
         self._stdout.close()
         self._stderr.close()
+        self._files.cleanup()
 
 
 def _signal_name(number: int) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 _ABBREVIATED = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|fig|dr|mr|mrs|ms|prof|st|inc|ltd|resp)|\b[A-Z])\.$", re.IGNORECASE
+    # A title has its capital and an initial no number before it: "30 ms." and "5 s." end their sentences.
+    r"(?:\b(?i:e\.g|i\.e|etc|vs|cf|approx|no|nr|fig|inc|ltd|resp)|\b(?:Dr|Mr|Mrs|Ms|Prof|St)|(?<!\d )\b[A-Za-z])\.$"
 )
 _ENUMERATOR = re.compile(r"\s*(?:[-*•>]+\s+)*\d{1,3}\.\s+")
 _STOP = re.compile(r"(?<![.!?])[.!?]+[\"'”’)\]]*\s+")

@@ -166,6 +166,8 @@ class PointerBeforeCommit(Spans):
                 if one.left_at == key and not one.pointed:
                     one.left_at = None
                     yield take("clean up", s=one.who)
+                # Following its pointer in vain shows nothing more then.
+                one.empty |= one.key == key
         yield from self._reaped(key)
 
     def _reaped(self, key: str) -> Iterator[Meaning]:

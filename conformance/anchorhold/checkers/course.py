@@ -1,0 +1,398 @@
+"""A history as it comes in, event by event: what the watches are told, and what they may know of it.
+
+It makes the looks and operations that `anchorhold.checkers.observe.read` makes of a whole history, from what has come
+so far, and holds what is alive: the turns, what is listed in some window, and the latest look at each.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from anchorhold.checkers.finding import Finder
+from anchorhold.checkers.observe import (
+    ABOUT,
+    READ_AS,
+    Lanes,
+    Look,
+    Reach,
+    as_summary,
+    beginning,
+    raw_turns,
+    say,
+    withdrawal_by,
+    written_in,
+)
+from anchorhold.checkers.reading import (
+    MAIN,
+    READS,
+    SIDELINES,
+    Forked,
+    Knowing,
+    Observation,
+    Operation,
+    Said,
+    Stretch,
+    Withdrawal,
+    convert,
+)
+from anchorhold.checkers.watch import Watch, Watching
+from anchorhold.checkers.words import content, plain, words
+from anchorhold.compactor import Advance
+from anchorhold.history import EventType, Header
+from anchorhold.verdict import Judgement
+from anchorhold_spec.vocabulary import CarrierKind, Item
+
+INVOKE: Final = EventType.INVOKE
+OK: Final = EventType.OK
+BUILTINS: Final = frozenset({list, dict})
+"""Types that a value has before it has one of the vocabulary's."""
+QUIET: Final = READS | SIDELINES
+REPLIES: Final = 1000
+"""Replies by which an item is known as a summary where the compactor calls it something else: the latest."""
+TEXTS: Final = 4096
+"""Texts of which it is remembered which turns stand in them."""
+LEAST: Final = 12
+"""Characters that a reply has at least, for an item to be told by it."""
+
+
+class _Open:
+    """An operation that was invoked and has not ended."""
+
+    __slots__ = ("arguments", "calls", "index", "op", "session", "step")
+
+    def __init__(self, op: str, index: int, step: int, arguments: Any, session: str) -> None:
+        self.op, self.index, self.step, self.arguments, self.session = op, index, step, arguments, session
+        self.calls: list[Operation] = []
+
+
+class Heard:
+    """What an event says besides its numbers. One that says what another said may be the same object."""
+
+    __slots__ = ("error", "key", "kind", "op", "process", "value")
+
+    def __init__(self, kind: EventType, process: str, op: str, value: Any, error: str | None) -> None:
+        """`value` may be of the vocabulary's types already, where it is what a read of `READ_AS` answered."""
+        self.kind, self.process, self.op, self.value, self.error = kind, process, op, value, error
+        self.key = (process, op)
+
+
+Read: TypeAlias = tuple[Any, Heard | None, int, int]
+"""What was asked and what was answered, or one whole operation; and the events of both."""
+
+
+class _Window:
+    """How a session was looked at last, and what was made of it."""
+
+    __slots__ = ("reads", "seen", "shown", "state")
+
+    def __init__(self, seen: Observation, shown: object, reads: list[tuple[Any, Any]], state: object) -> None:
+        self.seen, self.shown, self.reads, self.state = seen, shown, reads, state
+
+
+def about(asked: Heard) -> str:
+    """What a read is about: a token, or a carrier."""
+    if asked.op in ABOUT and isinstance(asked.value, dict):
+        return str(asked.value.get(ABOUT[asked.op], ""))
+    return ""
+
+
+def vocabulary(answered: Heard) -> Any:
+    """What a read of `READ_AS` answered, in the vocabulary's types."""
+    value = answered.value
+    if answered.kind is OK and type(value) in BUILTINS:
+        value = answered.value = convert(value, READ_AS[answered.op])
+    return value
+
+
+class Course(Knowing):
+    """One history, as far as it has come."""
+
+    def __init__(self, header: Header, rules: Iterable[tuple[str, type[Watch]]]) -> None:
+        self.header = header
+        self.said: dict[str, Said] = {}
+        self.aliases: dict[str, str] = {}
+        self.order: dict[str, int] = {}
+        self._lanes = Lanes(header)
+        self.forks: Mapping[str, Forked] = self._lanes.forks
+        self._reach = Reach(header)
+        self._withdrawals: list[Withdrawal] = []
+        self._away: dict[str, tuple[int, frozenset[str]]] = {}
+        self._finder = Finder()
+        self._contained: dict[str, frozenset[str]] = {}
+        self._replies: list[tuple[int, str]] = []
+        self._open: dict[str, list[_Open]] = {}
+        self._workers: dict[str, tuple[_Open, list[Operation]]] = {}
+        self._main = self._open[MAIN] = []
+        self._asked: Heard | None = None
+        """A read of the main process that has not ended."""
+        self._asked_at = 0
+        self._reads: list[Read] = []
+        """What was read since something was done last."""
+        self._written = 0
+        self._over = False
+        """Whether something was begun while a read was under way: the look is over when the read has ended."""
+        self._windows: dict[str, _Window] = {}
+        self._raw = frozenset[str]()
+        self._last = 0
+        self.watching = Watching(rules, self, self._first)
+        self._plain = frozenset(READ_AS) - self.watching.wants
+        """Reads of which nobody is told but by the look that they are part of."""
+
+    @property
+    def summarised(self) -> bool:
+        """Whether a model was asked for anything."""
+        return bool(self._written)
+
+    # What is known
+
+    def contained(self, text: str) -> frozenset[str]:
+        """The turns whose words stand in a text."""
+        known = self._contained.get(text)
+        if known is None:
+            if len(self._contained) >= TEXTS:
+                self._contained.clear()
+            known = self._contained[text] = self._finder.find(plain(text))
+        return known
+
+    def removed(self, stretch: Stretch) -> tuple[str, ...]:
+        """Turns that were in the window (or came in meanwhile) and are no longer there word for word, in order."""
+        before, after = stretch.before, stretch.after
+        came = {
+            turn
+            for turn, said in self.said.items()
+            if said.certain and before.start <= said.at <= after.start and said.session == after.session
+        }
+        gone = (before.raw | came) - after.raw - after.withdrawn
+        gone -= frozenset().union(*(self.contained(content(item)) for item in after.items if content(item)))
+        return tuple(sorted(gone, key=self.order.__getitem__))
+
+    # What happens
+
+    def take(self, event: Heard, index: int, step: int) -> None:
+        """One event, with its index and the step that it belongs to."""
+        self._last = index
+        process, op = event.process, event.op
+        if process == MAIN:
+            asked = self._asked
+            if event.kind is not INVOKE:
+                if asked is not None and asked.op == op:
+                    self._asked = None
+                    self._reads.append((asked, event, self._asked_at, index))
+                    if self._over:
+                        self._over = False
+                        self._flush()
+                    return
+            elif asked is None and op in self._plain and not self._main:
+                self._asked, self._asked_at = event, index
+                return
+            if asked is not None:
+                self._main.insert(0, _Open(asked.op, self._asked_at, step, asked.value, ""))
+                self._asked = None
+        stack = self._open.get(process)
+        if stack is None:
+            stack = self._open[process] = []
+        if event.kind is INVOKE:
+            if not stack and (op not in QUIET or op == "begin"):
+                self._change()
+            stack.append(_Open(op, index, step, event.value, self._lanes.of(index)))
+            return
+        # An end without its invoke is a remark of the runner's, not an operation.
+        if not stack:
+            return
+        if stack[-1].op != op:
+            if all(open_.op != op for open_ in stack):
+                return
+            while stack[-1].op != op:
+                self._close(stack, Heard(EventType.INFO, process, op, None, event.error), index)
+        self._close(stack, event, index)
+
+    def finish(self, *, torn: bool = False) -> tuple[Judgement, ...]:
+        """The history is over; what each rule comes to.
+
+        `torn`: its end is missing. A look that may not be over shows less than there was, and is left out.
+        """
+        if self._asked is not None:
+            unanswered = Heard(EventType.INFO, MAIN, self._asked.op, None, None)
+            self._reads.append((self._asked, unanswered, self._asked_at, self._last))
+        for process, stack in self._open.items():
+            while stack:
+                self._close(stack, Heard(EventType.INFO, process, "", None, None), self._last)
+        if torn:
+            self._reads = []
+        self._flush()
+        return self.watching.finish()
+
+    def _close(self, stack: list[_Open], event: Heard, index: int) -> None:
+        opened, ended, process = stack.pop(), event.kind, event.process
+        op = opened.op
+        if not stack and op in self._plain:
+            if process == MAIN:
+                asked = Heard(INVOKE, MAIN, op, opened.arguments, None)
+                self._reads.append((asked, event, opened.index, index))
+                self._read_over()
+            return
+        done = Operation(
+            op=op,
+            step=opened.step,
+            start=opened.index,
+            end=index,
+            ended=ended,
+            arguments=opened.arguments if isinstance(opened.arguments, dict) else {},
+            value=event.value if ended is OK else None,
+            error=event.error,
+            calls=tuple(opened.calls),
+            process=process,
+        )
+        if stack:
+            stack[-1].calls.append(done)
+        elif op in READS:
+            if op in self.watching.wants:
+                self.watching.operation(done, opened.session)
+            if process == MAIN:
+                self._reads.append((done, None, done.start, done.end))
+                self._read_over()
+        elif op in SIDELINES:
+            self._of_worker(opened, done)
+        else:
+            self._done(done, opened.session)
+
+    def _read_over(self) -> None:
+        if self._over:
+            self._over = False
+            self._flush()
+
+    def _of_worker(self, opened: _Open, done: Operation) -> None:
+        """What single-stepped workers did, each as the operation that it is: from `begin` to its last `advance`."""
+        worker = str(done.arguments.get("worker", ""))
+        if done.op == "begin" and done.ok:
+            self._workers[worker] = (opened, [])
+        if done.op != "advance" or worker not in self._workers:
+            return
+        begin, steps = self._workers[worker]
+        steps.append(done)
+        come = convert(done.value, Advance) if done.ok else None
+        if come is not None and not come.done:
+            return
+        del self._workers[worker]
+        result = None if come is None else come.outcome or come.answer
+        arguments = begin.arguments if isinstance(begin.arguments, Mapping) else {}
+        operation = Operation(
+            op=str(arguments.get("op", "")),
+            step=begin.step,
+            start=begin.index,
+            end=done.end,
+            ended=done.ended,
+            arguments=arguments.get("arguments", {}),
+            value=None if result is None else msgspec.to_builtins(result),
+            error=done.error,
+            calls=tuple(call for step in steps for call in step.calls),
+            process=worker,
+        )
+        if operation.op not in QUIET:
+            self._done(operation, begin.session)
+
+    def _done(self, operation: Operation, session: str) -> None:
+        """An operation ended that may have changed something."""
+        op = operation.op
+        if op == "append":
+            new = say(self.header, operation, session, self.said, self.aliases)
+            if new is not None and new not in self.order:
+                self.order[new] = len(self.order)
+                self._finder.add(self.said[new])
+                if self._contained:
+                    self._contained.clear()
+        elif op in ("switch", "fork"):
+            self._lanes.follow(operation)
+        else:
+            withdrawal = withdrawal_by(operation, self.said, self._lanes)
+            if withdrawal is not None:
+                self._withdrawals.append(withdrawal)
+        self._reach.follow(operation, self.said, self._raw)
+        if operation.calls:
+            self._written = operation.end
+            self._replies += [reply for reply in written_in(operation) if len(reply[1]) >= LEAST]
+            del self._replies[:-REPLIES]
+        self.watching.operation(operation, session)
+
+    # What is seen
+
+    def _first(self, session: str) -> Observation:
+        return beginning(session, self.watching.last, self.forks)
+
+    def _change(self) -> None:
+        """Something is begun that may change what there is to see."""
+        if self._asked is not None or (self._main and self._main[0].op in READS):
+            self._over = True
+        else:
+            self._flush()
+
+    def _flush(self) -> None:
+        """The look is over."""
+        reads = self._reads
+        if not reads:
+            return
+        self._reads = []
+        start, end = reads[0][2], reads[-1][3]
+        session = self._lanes.of(start)
+        window = self._windows.get(session)
+        # What could make the same answers mean something else.
+        state = (len(self.said), len(self._withdrawals), self._written, self._reach.changes)
+        same = [(asked, answered) for asked, answered, _, _ in reads]
+        if window is not None and window.state == state and window.reads == same:
+            seen = window.seen = msgspec.structs.replace(window.seen, start=start, end=end)
+            if seen.live is not None:
+                self._raw = seen.raw
+            self.watching.look(seen, same=True)
+            return
+        look = Look()
+        for asked, answered, began, ended in reads:
+            if answered is None:
+                look.take(asked)
+            else:
+                look.read(
+                    asked.op,
+                    about(asked),
+                    vocabulary(answered),
+                    answered.error,
+                    ok=answered.kind is OK,
+                    at=(began, ended),
+                )
+        seen = self._seen(look, session, window)
+        self._windows[session] = _Window(seen, look.live, same, state)
+        self.watching.look(seen)
+
+    def _seen(self, look: Look, session: str, window: "_Window | None") -> Observation:
+        assert look.start is not None
+        shown, last = look.live, None if window is None else window.seen
+        if shown is None:
+            live, raw = None, frozenset[str]()
+        else:
+            live = self._kinds(shown, look.end)
+            raw = self._raw = raw_turns(live, self.said, self.aliases)
+        if last is not None and look.answers == last.answers and look.errors == last.errors:
+            # Nothing that was followed leads elsewhere than before: whoever has gone through it need not again.
+            look.answers, look.errors = last.answers, last.errors  # type: ignore[assignment]
+        return look.seen(session, live=live, raw=raw, away=self._taken_away(session, look.start), reach=self._reach)
+
+    def _kinds(self, shown: tuple[Item, ...], end: int) -> tuple[Item, ...]:
+        """The items, each as what it is."""
+        said, aliases = self.said, self.aliases
+        if all(i.kind is CarrierKind.SUMMARY or i.turn in said or (i.turn or "") in aliases for i in shown):
+            return shown
+        replies = [text for at, text in self._replies if at < end]
+        odd = [i for i in shown if i.kind is not CarrierKind.SUMMARY and any(r in plain(content(i)) for r in replies)]
+        if not odd:
+            return shown
+        turns = [plain(words(one.turn)) for one in said.values()]
+        own = [reply for reply in replies if not any(reply in turn for turn in turns)]
+        return tuple(as_summary(item, said, aliases, own) for item in shown)
+
+    def _taken_away(self, session: str, until: int) -> frozenset[str]:
+        if not self._withdrawals:
+            return frozenset()
+        known = self._away.get(session)
+        if known is None or known[0] != len(self._withdrawals):
+            away = self._lanes.withdrawn(session, self._withdrawals, until)
+            known = self._away[session] = (len(self._withdrawals), away)
+        return known[1]

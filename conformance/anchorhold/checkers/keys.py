@@ -1,0 +1,177 @@
+"""What is known of every token that was ever given out, while a history goes by.
+
+Of tokens that are listed in some window, and of the last thousand that no longer are, everything is known. Of those
+before, only what the rules need that speak of every key ever issued is kept, packed.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from anchorhold.checkers.packed import Packed
+from anchorhold.checkers.reading import Known, Observation
+from anchorhold_spec.vocabulary import Pointer
+
+IDLE: Final = 1024
+"""Tokens that no window lists and of which everything is still known."""
+NOBODY: Final = 0xFFFF_FFFF
+WIDEST: Final = 0xFFFF
+SAME: Final = 8
+"""Tokens with one key of the store that are compared with each other, the latest."""
+
+
+class Key:
+    """What is known of one token."""
+
+    __slots__ = (
+        "answered", "bound", "declared", "first", "home", "issued", "led", "led_in", "let_go", "listed",
+        "packed", "pointer", "promised", "released", "right", "told",
+    )  # fmt: skip
+
+    def __init__(self, pointer: Pointer, *, issued: int, home: str, declared: frozenset[str]) -> None:
+        self.pointer = pointer
+        """As first seen."""
+        self.issued = issued
+        """Event of the look that first listed it."""
+        self.home = home
+        """The session in which it was first seen."""
+        self.declared = declared
+        """The turns that it said that it stands for."""
+        self.bound = declared
+        """The turns that it is bound to: those that it declared, otherwise those that it first led to."""
+        self.first: str | None = None
+        """The content that it first resolved to."""
+        self.right: object = None
+        """The answer that was last found to be right."""
+        self.answered = False
+        """Whether it led somewhere when it was followed last."""
+        self.led = 0
+        """End of the first look, of the session in which it was first seen, in which it led to its original."""
+        self.led_in: dict[str, int] = {}
+        """The same, of other sessions."""
+        self.told = False
+        """Whether its first listing was judged."""
+        self.promised = False
+        """Whether it was given out while copies were held back."""
+        self.released = False
+        """Whether the caller evicted it, and it was carried out or may have been."""
+        self.let_go: int | None = None
+        """Event at which the caller last asked that it be evicted."""
+        self.listed = 0
+        """In how many sessions it is listed."""
+        self.packed: tuple[int, int] | None = None
+        """Where it was packed away in between: numbers of the first and the last turn that it is bound to."""
+
+
+class Keys:
+    """Every token ever given out."""
+
+    def __init__(self, known: Known) -> None:
+        self._known = known
+        self._keys: dict[str, Key] = {}
+        self._idle: dict[str, None] = {}
+        self._listed: dict[str, tuple[Pointer, ...]] = {}
+        self._names: dict[str, frozenset[str]] = {}
+        self._packed = Packed("IIIHH")
+        self._homes: dict[str, int] = {}
+        self._same: dict[str, list[Key]] = {}
+        self._stored = Packed("qIH")
+        self.new: Sequence[Key] = ()
+        """Those that the last look listed for the first time."""
+
+    def __len__(self) -> int:
+        """How many were ever given out."""
+        return len(self._keys.keys()) + len(self._packed)
+
+    def get(self, token: str) -> Key | None:
+        """What is known of a token; none where it was never given out."""
+        key = self._keys.get(token)
+        if key is None and len(self._packed):
+            key = self._unpack(token)
+        return key
+
+    def of_store(self, name: str) -> Iterable[Key]:
+        """The latest tokens with one key of the store, oldest first."""
+        return self._same.get(name, ())
+
+    def before(self, name: str) -> tuple[int, tuple[int, int] | None] | None:
+        """Epoch and turns (numbers of the first and the last) of a key of the store whose tokens are packed away."""
+        row = self._stored.get(name) if len(self._stored) else None
+        if row is None:
+            return None
+        epoch, low, wide = row
+        return epoch, None if low == NOBODY else (low, low + wide)
+
+    def see(self, look: Observation) -> None:
+        """Take in what a look lists."""
+        pointers = look.pointers
+        self.new = ()
+        if pointers is None or self._listed.get(look.session) is pointers:
+            return
+        new: list[Key] = []
+        for pointer in pointers:
+            if pointer.token not in self._keys and self.get(pointer.token) is None:
+                declared = self._known.turns_of(pointer.covers) or frozenset()
+                key = Key(pointer, issued=look.start, home=look.session, declared=declared)
+                self._keys[pointer.token] = key
+                new.append(key)
+                if pointer.key is not None:
+                    same = self._same.setdefault(pointer.key, [])
+                    same.append(key)
+                    del same[:-SAME]
+        names = frozenset([pointer.token for pointer in pointers])
+        before = self._names.get(look.session, frozenset())
+        for token in names - before:
+            self._keys[token].listed += 1
+            self._idle.pop(token, None)
+        for token in before - names:
+            key = self._keys[token]
+            key.listed -= 1
+            if not key.listed:
+                self._idle[token] = None
+        self._listed[look.session], self._names[look.session] = pointers, names
+        while len(self._idle) > IDLE:
+            self._pack(next(iter(self._idle)))
+        self.new = new
+
+    def _pack(self, token: str) -> None:
+        del self._idle[token]
+        key = self._keys.pop(token)
+        low, wide = NOBODY, 0
+        if key.packed is not None:
+            low, wide = key.packed[0], key.packed[1] - key.packed[0]
+        elif key.bound:
+            order = self._known.order
+            numbers = [order[turn] for turn in key.bound]
+            low, wide = min(numbers), max(numbers) - min(numbers)
+        wide = min(wide, WIDEST)
+        home = self._homes.setdefault(key.home, len(self._homes))
+        self._packed.put(token, (key.issued, 0 if key.released else key.led, low, wide, min(home, WIDEST)))
+        name = key.pointer.key
+        if name is None:
+            return
+        same = self._same[name]
+        if key in same:
+            same.remove(key)
+        if not same:
+            del self._same[name]
+            self._stored.put(name, (key.pointer.epoch or 0, low, wide))
+
+    def _unpack(self, token: str) -> Key | None:
+        row = self._packed.get(token)
+        if row is None:
+            return None
+        issued, led, low, wide, home = row
+        session = next((name for name, number in self._homes.items() if number == home), "")
+        pointer = Pointer(summary="", token=token)
+        key = Key(pointer, issued=issued, home=session, declared=frozenset())
+        key.led, key.told = led, True
+        key.packed = (low, low + wide) if low != NOBODY else (0, -1)
+        self._keys[token] = key
+        self._idle[token] = None
+        return key
+
+
+def among(known: Known, turns: Iterable[str], numbers: tuple[int, int]) -> bool:
+    """Whether any of the turns lies between two turns, by their numbers."""
+    low, high = numbers
+    return any(low <= known.order[turn] <= high for turn in turns)

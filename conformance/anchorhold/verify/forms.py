@@ -1,0 +1,54 @@
+"""The forms that values of events have, as far as they are read."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from anchorhold.compactor import Reply
+from anchorhold.history import Event, EventType
+from anchorhold.wire.messages import METHODS, ExpireParams
+from anchorhold_spec.vocabulary import Fact, Turn
+
+OPERATIONS: Final = frozenset(METHODS) | {"summarise", "note", "scan", "describe"}
+"""Operations that a history of this format can speak of."""
+
+
+class _Appended(msgspec.Struct):
+    turn: Turn
+    facts: tuple[Fact, ...] = ()
+
+
+class _Asked(msgspec.Struct):
+    messages: tuple[str, ...]
+
+
+class _Scanned(msgspec.Struct):
+    remains: tuple[dict[str, str], ...]
+
+
+INVOKED: Final[Mapping[str, Any]] = {"append": _Appended, "summarise": _Asked, "expire": ExpireParams}
+"""Forms of arguments that are read; the others are names and texts, and are taken as they come."""
+ENDED: Final[Mapping[str, Any]] = {
+    **{name: method.value for name, method in METHODS.items() if method.value is not None},
+    "summarise": Reply,
+    "scan": _Scanned,
+}
+"""Forms of results. `open` may leave out whatever has a default."""
+
+
+def misformed(event: Event) -> str | None:
+    """What is wrong with the value of an event, where something is that a checker would stumble over."""
+    if event.type is EventType.INVOKE:
+        expected = INVOKED.get(event.op)
+        if event.value is not None and not isinstance(event.value, dict):
+            return f"arguments are an object, and this is {type(event.value).__name__}"
+    else:
+        expected = ENDED.get(event.op) if event.type is EventType.OK else None
+    if expected is None:
+        return None
+    try:
+        msgspec.convert(event.value, expected)
+    except msgspec.ValidationError as error:
+        return str(error)
+    return None
