@@ -116,8 +116,8 @@ def commits_before_it_points(monkeypatch):
         def point(self, staged, *, landed):
             """Put off."""
 
-        def commit(self, staged):
-            super().commit(staged)
+        def commit(self, staged, **embedded):
+            super().commit(staged, **embedded)
             super().copy(staged)
             super().point(staged, landed=True)
             with self.ledger.transaction():

@@ -242,18 +242,23 @@ def _armed(stretch: Stretch) -> Operation | None:
     return changing[0] if len(changing) == 1 else None
 
 
+def _declined(operation: Operation) -> bool:
+    """Whether it is told to have been refused or to have failed. One that was cut short is told nothing of: CRA-1's."""
+    outcome = operation.outcome()
+    return operation.ended is EventType.FAIL or (
+        outcome is not None and outcome.kind in (OutcomeKind.REFUSED, OutcomeKind.FAILED)
+    )
+
+
 def anc_5(reading: Reading, tally: Tally) -> None:
     """After a refused or failed operation, everything that can be seen is as it was."""
     for stretch in reading.stretches:
         operation = _armed(stretch)
         if operation is None or operation.op not in ("compact", "evict", "tombstone", "supersede"):
             continue
-        outcome = operation.outcome()
-        failed = operation.ended is EventType.FAIL or (
-            outcome is not None and outcome.kind in (OutcomeKind.REFUSED, OutcomeKind.FAILED)
-        )
-        if not failed:
+        if not _declined(operation):
             continue
+        outcome = operation.outcome()
         tally.trigger()
         left = trace(stretch.before, stretch.after, growing=True)
         if left is not None:
@@ -281,14 +286,14 @@ def _added_twice(reading: Reading, tally: Tally) -> None:
     An early copy of an original takes nothing away, and the next attempt may make use of it. Where it does not, what
     the failed one left is there for good.
     """
-    if not any(o.op == "compact" and not o.committed for o in reading.operations):
+    if not any(o.op == "compact" and _declined(o) for o in reading.operations):
         return
     left: dict[tuple[str, str], _Early] = {}
     last: dict[str, str] = {}
     alone = _alone_in_words(reading)
     pending: str | None = None
     for stretch in reading.stretches:
-        failing = [o for o in stretch.operations if o.op == "compact" and not o.committed]
+        failing = [o for o in stretch.operations if o.op == "compact" and _declined(o)]
         committed = [o for o in stretch.operations if o.op == "compact" and o.committed]
         pending = failing[-1].op if failing and not committed else pending if not committed else None
         for token, answer in stretch.after.answers.items():
