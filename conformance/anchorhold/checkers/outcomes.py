@@ -243,7 +243,7 @@ def _armed(stretch: Stretch) -> Operation | None:
 
 
 def _declined(operation: Operation) -> bool:
-    """Whether it is told to have been refused or to have failed. One that was cut short is told nothing of: CRA-1's."""
+    """Whether it is told to have been refused or to have failed. Of what was cut short CRA-1 speaks."""
     outcome = operation.outcome()
     return operation.ended is EventType.FAIL or (
         outcome is not None and outcome.kind in (OutcomeKind.REFUSED, OutcomeKind.FAILED)
