@@ -193,6 +193,19 @@ def test_numbers_that_are_written_otherwise_are_read_as_json_has_them(
     assert outcome(verified(data)) == outcome(slowly(data, monkeypatch))
 
 
+@pytest.mark.parametrize("op", [b"get", b"append", b"live"])
+def test_bytes_that_are_no_text_are_told_wherever_they_stand_in_a_line(
+    op: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = written(recorded(Loses, 2, 1), looking(4).history())
+    line = data.index(b'"op":"' + op + b'"')
+    end = data.index(b"\n", line)
+    for at in range(line, end, max(1, (end - line) // 40)):
+        torn = data[:at] + b"\xff" + data[at:]
+        with monkeypatch.context() as patched:
+            assert outcome(verified(torn)) == outcome(slowly(torn, patched))
+
+
 # What is held
 
 

@@ -94,6 +94,7 @@ def _decoded(rest: bytes) -> Heard | None:
     at = rest.find(_VALUE)
     decoder, kind, op = _TYPED.get(rest[:at], _UNTYPED) if at > 0 else _UNTYPED
     try:
+        rest.decode()  # a typed decoder passes over strings that it has no use for, whatever bytes they are
         line = decoder.decode(PROBE + rest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
