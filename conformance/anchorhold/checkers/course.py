@@ -52,7 +52,8 @@ BUILTINS: Final = frozenset({list, dict})
 """Types that a value has before it has one of the vocabulary's."""
 QUIET: Final = READS | SIDELINES
 REPLIES: Final = 1000
-"""Replies by which an item is known as a summary where the compactor calls it something else: the latest."""
+"""Calls of a model by whose replies an item is known as a summary where the compactor calls it something else: the
+latest."""
 TEXTS: Final = 4096
 """Texts of which it is remembered which turns stand in them."""
 LEAST: Final = 12
@@ -72,16 +73,18 @@ class _Open:
 class Heard:
     """What an event says besides its numbers. One that says what another said may be the same object."""
 
-    __slots__ = ("about", "error", "key", "kind", "op", "process", "value")
+    __slots__ = ("about", "error", "kind", "op", "process", "value")
 
     def __init__(self, kind: EventType, process: str, op: str, value: Any, error: str | None) -> None:
         """`value` may be of the vocabulary's types already, where it is what a read of `READ_AS` answered."""
         self.kind, self.process, self.op, self.value, self.error = kind, process, op, value, error
-        self.key = (process, op)
-        self.about = ""
+        self.about = str(value.get(ABOUT[op], "")) if kind is INVOKE and op in ABOUT and value else ""
         """What a read is about, where this asks for one: a token, or a carrier."""
-        if kind is INVOKE and op in ABOUT and isinstance(value, dict):
-            self.about = str(value.get(ABOUT[op], ""))
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """By which an event is known as the end of another."""
+        return self.process, self.op
 
 
 class _Window:
@@ -116,7 +119,7 @@ class Course(Knowing):
         self._away: dict[str, tuple[int, frozenset[str]]] = {}
         self._finder = Finder()
         self._contained: dict[str, frozenset[str]] = {}
-        self._replies: deque[tuple[int, str]] = deque(maxlen=REPLIES)
+        self._calls: deque[Operation] = deque(maxlen=REPLIES)
         self._open: dict[str, list[_Open]] = {}
         self._workers: dict[str, tuple[_Open, list[Operation]]] = {}
         self._main = self._open[MAIN] = []
@@ -171,8 +174,12 @@ class Course(Knowing):
     def both(self, asked: Heard, ended: Heard, index: int, step: int) -> None:
         """One operation that nothing came between: the event with which it began, and the next, with which it ended;
         with the index of the first."""
-        if self._asked is None and not self._main and asked.process == MAIN:
-            op = asked.op
+        if self._asked is None and asked.process == MAIN:
+            op, main = asked.op, self._main
+            if main:
+                self._last = index + 1
+                main[-1].calls.append(self._whole(asked, ended, index, step))
+                return
             if op in self._plain:
                 self._last = index + 1
                 self._reads += (asked, ended)
@@ -181,21 +188,23 @@ class Course(Knowing):
             if op not in QUIET and not self._over:
                 self._last = index + 1
                 self._flush()
-                arguments, ok = asked.value, ended.kind is OK
-                done = Operation(
-                    op=op,
-                    step=step,
-                    start=index,
-                    end=index + 1,
-                    ended=ended.kind,
-                    arguments=arguments if isinstance(arguments, dict) else {},
-                    value=ended.value if ok else None,
-                    error=ended.error,
-                )
-                self._done(done, self._lanes.of(index))
+                self._done(self._whole(asked, ended, index, step), self._lanes.of(index))
                 return
         self.take(asked, index, step)
         self.take(ended, index + 1, step)
+
+    def _whole(self, asked: Heard, ended: Heard, index: int, step: int) -> Operation:
+        arguments = asked.value
+        return Operation(
+            op=asked.op,
+            step=step,
+            start=index,
+            end=index + 1,
+            ended=ended.kind,
+            arguments=arguments if isinstance(arguments, dict) else {},
+            value=ended.value if ended.kind is OK else None,
+            error=ended.error,
+        )
 
     def take(self, event: Heard, index: int, step: int) -> None:
         """One event, with its index and the step that it belongs to."""
@@ -343,7 +352,7 @@ class Course(Knowing):
         self._reach.follow(operation, self.said, self._raw)
         if operation.calls:
             self._written = operation.end
-            self._replies.extend(written_in(operation))
+            self._calls.extend(operation.calls)
         self.watching.operation(operation, session)
 
     # What is seen
@@ -414,7 +423,7 @@ class Course(Knowing):
                 break
         else:
             return shown
-        replies = [text for at, text in self._replies if at < end and len(text) >= LEAST]
+        replies = [text for at, text in written_in(self._calls) if at < end and len(text) >= LEAST]
         odd = [i for i in shown if i.kind is not CarrierKind.SUMMARY and any(r in plain(content(i)) for r in replies)]
         if not odd:
             return shown

@@ -303,13 +303,13 @@ REPLY = 12
 def _replies(done: tuple[Operation, ...], said: Mapping[str, Said]) -> list[tuple[int, str]]:
     """What the model wrote, and when; not where it repeats words of the transcript, and not where it is too short."""
     turns = [plain(words(one.turn)) for one in said.values()]
-    written = [reply for operation in done for reply in written_in(operation)]
+    written = [reply for operation in done for reply in written_in(operation.calls)]
     return [(at, text) for at, text in written if len(text) >= REPLY and not any(text in turn for turn in turns)]
 
 
-def written_in(operation: Operation) -> Iterator[tuple[int, str]]:
-    """What the model wrote in the course of an operation, and when."""
-    for call in operation.calls:
+def written_in(calls: Iterable[Operation]) -> Iterator[tuple[int, str]]:
+    """What the model wrote when it was called, and when."""
+    for call in calls:
         if call.op == "summarise" and call.ok and isinstance(call.value, dict):
             yield call.end, plain(str(call.value["text"]))
 

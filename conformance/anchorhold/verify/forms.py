@@ -41,7 +41,7 @@ def misformed(kind: EventType, op: str, value: Any) -> str | None:
     """What is wrong with the value of an event, where something is that a checker would stumble over."""
     if kind is EventType.INVOKE:
         expected = INVOKED.get(op)
-        if value is not None and not isinstance(value, dict):
+        if not isinstance(value, dict) and value is not None:
             return f"arguments are an object, and this is {type(value).__name__}"
     else:
         expected = ENDED.get(op) if kind is EventType.OK else None

@@ -13,7 +13,7 @@ from anchorhold.checkers.course import Heard
 from anchorhold.checkers.observe import READ_AS
 from anchorhold.checkers.reading import MAIN, OUTCOMES
 from anchorhold.history import EventType
-from anchorhold.verify.forms import OPERATIONS, misformed
+from anchorhold.verify.forms import INVOKED, OPERATIONS, misformed
 from anchorhold_spec.vocabulary import Answer, Fact, Outcome, Turn
 
 KEPT: Final = 8192
@@ -41,8 +41,16 @@ class _Appended(msgspec.Struct):
     facts: tuple[Fact, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
+class _Replied(msgspec.Struct):
+    text: str
+    finish: str | msgspec.UnsetType = msgspec.UNSET
+    mode: Any = msgspec.UNSET
+
+
 _ANY: Final = msgspec.json.Decoder()
 _APPENDED: Final = msgspec.json.Decoder(_Appended)
+_ASKED: Final = msgspec.json.Decoder(INVOKED["summarise"])
+_REPLIED: Final = msgspec.json.Decoder(_Replied)
 _ANSWERED: Final[dict[str, msgspec.json.Decoder[Any]]] = {
     op: msgspec.json.Decoder(value)
     for op, value in {
@@ -59,47 +67,67 @@ class Values:
     """The values that were read last."""
 
     def __init__(self) -> None:
-        self._young: dict[tuple[EventType, str], dict[bytes, Heard]] = {}
-        self._old: dict[tuple[EventType, str], dict[bytes, Heard]] = {}
-        self._number = 0
-        self._bytes = 0
+        self._young, self._old = _Kept(), _Kept()
 
     def heard(self, frames: list[Frame]) -> list[Heard] | None:
         """What events say; none where one of them is of no known operation, or not of the form that it has."""
-        young, found = self._young, list[Heard]()
+        asked, answered = self._young.asked, self._young.answered
+        found = list[Heard]()
+        add = found.append
         for frame in frames:
-            kind, op, raw = frame.type, frame.op, bytes(frame.value)
-            plain = frame.process == MAIN and frame.error is None
-            if plain:
-                known = young.get((kind, op))
+            raw, kind = bytes(frame.value), frame.type
+            if frame.error is None and (kind is OK or kind is INVOKE) and frame.process == MAIN:
+                known = (answered if kind is OK else asked).get(frame.op)
                 heard = None if known is None else known.get(raw)
-                if heard is not None:
-                    found.append(heard)
-                    continue
-            heard = self._older(kind, op, raw) if plain else _decoded(frame, raw)
-            if heard is None:
-                heard = _decoded(frame, raw)
                 if heard is None:
-                    return None
-            if plain and len(raw) <= KEPT_BYTES // 4:
-                self._keep(kind, op, raw, heard)
-                young = self._young
-            found.append(heard)
+                    heard = self._new(frame, raw)
+                    asked, answered = self._young.asked, self._young.answered
+            else:
+                heard = _decoded(frame, raw)
+            if heard is None:
+                return None
+            add(heard)
         return found
 
-    def _older(self, kind: EventType, op: str, raw: bytes) -> Heard | None:
-        known = self._old.get((kind, op))
-        return None if known is None else known.get(raw)
+    def _new(self, frame: Frame, raw: bytes) -> Heard | None:
+        """What is not among the young."""
+        op, size = frame.op, len(raw)
+        old = self._old.of(frame.type).get(op)
+        heard = None if old is None else old.get(raw)
+        if heard is None:
+            heard = _decoded(frame, raw)
+        if heard is None or size > KEPT_BYTES // 4:
+            return heard
+        young = self._young
+        if young.number >= KEPT or young.size + size > KEPT_BYTES:
+            self._old, self._young = young, _Kept()
+            young = self._young
+        young.number += 1
+        young.size += size
+        known = young.of(frame.type)
+        of_op = known.get(op)
+        if of_op is None:
+            known[op] = {raw: heard}
+        else:
+            of_op[raw] = heard
+        return heard
 
-    def _keep(self, kind: EventType, op: str, raw: bytes, heard: Heard) -> None:
-        self._number += 1
-        self._bytes += len(raw)
-        if self._number > KEPT or self._bytes > KEPT_BYTES:
-            self._old, self._young, self._number, self._bytes = self._young, {}, 1, len(raw)
-        known = self._young.get((kind, op))
-        if known is None:
-            known = self._young[kind, op] = {}
-        known[raw] = heard
+
+class _Kept:
+    """Values by operation, byte for byte."""
+
+    __slots__ = ("answered", "asked", "number", "size")
+
+    def __init__(self) -> None:
+        self.asked: dict[str, dict[bytes, Heard]] = {}
+        self.answered: dict[str, dict[bytes, Heard]] = {}
+        self.number = 0
+        self.size = 0
+        """Bytes of all values."""
+
+    def of(self, kind: EventType) -> dict[str, dict[bytes, Heard]]:
+        """Those of arguments, or those of results."""
+        return self.asked if kind is INVOKE else self.answered
 
 
 def _decoded(frame: Frame, raw: bytes) -> Heard | None:
@@ -111,10 +139,21 @@ def _decoded(frame: Frame, raw: bytes) -> Heard | None:
     try:
         if typed is not None:
             value = typed.decode(raw)
-        elif kind is INVOKE and op == "append":
+        elif op == "append" and kind is INVOKE:
             said = _APPENDED.decode(raw)
             # As a mapping, in which what is left out is left out.
             value = {"turn": said.turn} if said.facts is msgspec.UNSET else {"turn": said.turn, "facts": said.facts}
+        elif op == "summarise" and kind is INVOKE:
+            # What the model was shown is no structural rule's business.
+            _ASKED.decode(raw)
+            value = {}
+        elif op == "summarise" and kind is OK:
+            reply = _REPLIED.decode(raw)
+            value = {"text": reply.text}
+            if reply.finish is not msgspec.UNSET:
+                value["finish"] = reply.finish
+            if reply.mode is not msgspec.UNSET:
+                value["mode"] = reply.mode
         else:
             value = _ANY.decode(raw)
             if misformed(kind, op, value) is not None:
