@@ -23,14 +23,6 @@ SHAPES = 4096
 """Shapes of tokens that are told apart: where there are more, tokens are no numbers that somebody counts up."""
 
 
-def _reused(keys: Keys, key: Key) -> bool:
-    """Whether the key of the store inside a token was given out again for something else."""
-    return any(
-        other.issued > key.issued and (other.pointer.epoch != key.pointer.epoch or not (other.bound & key.bound))
-        for other in keys.of_store(key.pointer.key or "")
-    )
-
-
 class RecycledKeys(Watch):
     """A token is followed after something left the store and something else was stored."""
 
@@ -75,7 +67,7 @@ class RecycledKeys(Watch):
                 self._left = look.start
             key.answered = there
             if (
-                _reused(self.keys, key)
+                self.keys.reused(key)
                 if key.pointer.key is not None
                 else self._left is not None and self._stored_after_leaving and key.issued < self._left
             ):

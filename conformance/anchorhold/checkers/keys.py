@@ -5,7 +5,7 @@ before, only what the rules need that speak of every key ever issued is kept, pa
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -19,8 +19,6 @@ IDLE: Final = 1024
 NOBODY: Final = 0xFFFF_FFFF
 WIDEST: Final = 0xFFFF
 NO_TURNS: Final = frozenset[str]()
-SAME: Final = 8
-"""Tokens with one key of the store that are compared with each other, the latest."""
 
 
 class Key(msgspec.Struct, kw_only=True, eq=False, gc=False):
@@ -56,6 +54,12 @@ class Key(msgspec.Struct, kw_only=True, eq=False, gc=False):
     """Event at which the caller last asked that it be evicted."""
     listed: int = 0
     """In how many sessions it is listed."""
+    number: int = 0
+    """Tokens that were known before it."""
+    reused: bool = False
+    """Whether the key of the store inside it is known to have been given out again for something else."""
+    compared: int = -1
+    """Number of the latest token with the same key of the store of which that is known not to be so."""
     packed: tuple[int, int] | None = None
     """Where it was packed away in between: numbers of the first and the last turn that it is bound to."""
 
@@ -72,7 +76,8 @@ class Keys:
         self._names: dict[str, frozenset[str]] = {}
         self._packed = Packed("IIIHH")
         self._homes: dict[str, int] = {}
-        self._same: dict[str, list[Key]] = {}
+        self._same: dict[str, dict[str, Key]] = {}
+        self._number = 0
         self._stored = Packed("qIH")
         self.new: Sequence[Key] = ()
         """Those that the last look listed for the first time."""
@@ -88,12 +93,36 @@ class Keys:
             key = self._unpack(token)
         return key
 
-    def of_store(self, name: str) -> Iterable[Key]:
-        """The latest tokens with one key of the store, oldest first."""
-        return self._same.get(name, ())
+    def of_store(self, name: str) -> Collection[Key]:
+        """The tokens with one key of the store that are not packed away, oldest first."""
+        same = self._same.get(name)
+        return () if same is None else same.values()
+
+    def reused(self, key: Key) -> bool:
+        """Whether the key of the store inside a token was given out again for something else."""
+        if key.reused or key.pointer.key is None:
+            return key.reused
+        same = self._same.get(key.pointer.key)
+        if same is None:
+            return False
+        newest = key.compared
+        for other in reversed(same.values()):
+            # Each is compared with each once, unless what one of them stands for is not known yet.
+            if other.number <= key.compared or other.issued <= key.issued:
+                break
+            newest = max(newest, other.number)
+            if other.pointer.epoch != key.pointer.epoch:
+                key.reused = True
+                return True
+            if other.bound.isdisjoint(key.bound):
+                key.reused = bool(other.bound and key.bound)
+                return True
+        key.compared = newest
+        return False
 
     def before(self, name: str) -> tuple[int, tuple[int, int] | None] | None:
-        """Epoch and turns (numbers of the first and the last) of a key of the store whose tokens are packed away."""
+        """Of tokens with one key of the store that are packed away: the highest epoch, and between which turns all lie
+        that they stand for (numbers of the first and the last)."""
         row = self._stored.get(name) if len(self._stored) else None
         if row is None:
             return None
@@ -111,14 +140,18 @@ class Keys:
             if pointer.token not in self._keys and self.get(pointer.token) is None:
                 declared = self._known.turns_of(pointer.covers) or NO_TURNS
                 key = Key(
-                    pointer=pointer, issued=look.start, home=look.session, declared=declared, bound=declared
+                    pointer=pointer,
+                    issued=look.start,
+                    home=look.session,
+                    declared=declared,
+                    bound=declared,
+                    number=self._number,
                 )
+                self._number += 1
                 self._keys[pointer.token] = key
                 new.append(key)
                 if pointer.key is not None:
-                    same = self._same.setdefault(pointer.key, [])
-                    same.append(key)
-                    del same[:-SAME]
+                    self._same.setdefault(pointer.key, {})[pointer.token] = key
         names = frozenset([pointer.token for pointer in pointers])
         before = self._names.get(look.session, NO_TURNS)
         for token in names - before:
@@ -149,12 +182,17 @@ class Keys:
         name = key.pointer.key
         if name is None:
             return
-        same = self._same[name]
-        if key in same:
-            same.remove(key)
-        if not same:
+        same = self._same.get(name)
+        if same is not None and same.pop(token, None) is not None and not same:
             del self._same[name]
-            self._stored.put(name, key.pointer.epoch or 0, low, wide)
+        epoch, row = key.pointer.epoch or 0, self._stored.get(name)
+        if row is not None:
+            epoch = max(epoch, row[0])
+            if row[1] != NOBODY:
+                high = max(row[1] + row[2], low + wide) if low != NOBODY else row[1] + row[2]
+                low = min(row[1], low)
+                wide = min(high - low, WIDEST)
+        self._stored.put(name, epoch, low, wide)
 
     def _unpack(self, token: str) -> Key | None:
         row = self._packed.get(token)

@@ -9,7 +9,7 @@ from struct import Struct
 from typing import Final
 
 MASK: Final = 0xFFFF_FFFF_FFFF_FFFF
-FULL: Final = 0.7
+FULL: Final = 0.75
 """Share of the slots that may be taken."""
 GROWTH: Final = 1.5
 
@@ -22,7 +22,7 @@ class Packed:
         self._slots = array("I", bytes(4 * 64))
         self._digests = array("Q")
         self._row = Struct("=" + columns)
-        self._rows = bytearray()
+        self._rows = array("B")
 
     def __len__(self) -> int:
         return len(self._digests)
@@ -40,7 +40,7 @@ class Packed:
         if at:
             self._row.pack_into(self._rows, (at - 1) * self._row.size, *row)
             return
-        self._rows += self._row.pack(*row)
+        self._rows.frombytes(self._row.pack(*row))
         self._digests.append(digest)
         number = self._slots[slot] = len(self._digests)
         if number > FULL * len(self._slots):
