@@ -8,8 +8,6 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-import msgspec
-
 from anchorhold.checkers.packed import Packed
 from anchorhold.checkers.reading import Known, Observation
 from anchorhold_spec.vocabulary import Pointer
@@ -21,19 +19,9 @@ WIDEST: Final = 0xFFFF
 NO_TURNS: Final = frozenset[str]()
 
 
-class Key(msgspec.Struct, kw_only=True, eq=False, gc=False):
+class Key:
     """What is known of one token."""
 
-    pointer: Pointer
-    """As first seen."""
-    issued: int
-    """Event of the look that first listed it."""
-    home: str
-    """The session in which it was first seen."""
-    declared: frozenset[str]
-    """The turns that it said that it stands for."""
-    bound: frozenset[str]
-    """The turns that it is bound to: those that it declared, otherwise those that it first led to."""
     first: str | None = None
     """The content that it first resolved to."""
     right: object = None
@@ -54,14 +42,28 @@ class Key(msgspec.Struct, kw_only=True, eq=False, gc=False):
     """Event at which the caller last asked that it be evicted."""
     listed: int = 0
     """In how many sessions it is listed."""
-    number: int = 0
-    """Tokens that were known before it."""
     reused: bool = False
     """Whether the key of the store inside it is known to have been given out again for something else."""
     compared: int = -1
     """Number of the latest token with the same key of the store of which that is known not to be so."""
     packed: tuple[int, int] | None = None
     """Where it was packed away in between: numbers of the first and the last turn that it is bound to."""
+
+    def __init__(
+        self, pointer: Pointer, *, issued: int, home: str, declared: frozenset[str], number: int = 0
+    ) -> None:
+        self.pointer = pointer
+        """As first seen."""
+        self.issued = issued
+        """Event of the look that first listed it."""
+        self.home = home
+        """The session in which it was first seen."""
+        self.declared = declared
+        """The turns that it said that it stands for."""
+        self.bound = declared
+        """The turns that it is bound to: those that it declared, otherwise those that it first led to."""
+        self.number = number
+        """Tokens that were known before it."""
 
 
 class Keys:
@@ -121,8 +123,8 @@ class Keys:
         return False
 
     def before(self, name: str) -> tuple[int, tuple[int, int] | None] | None:
-        """Of tokens with one key of the store that are packed away: the highest epoch, and between which turns all lie
-        that they stand for (numbers of the first and the last)."""
+        """Of tokens with one key of the store that are packed away: the highest epoch, and between which turns all
+        lie that they stand for (numbers of the first and the last)."""
         row = self._stored.get(name) if len(self._stored) else None
         if row is None:
             return None
@@ -139,14 +141,7 @@ class Keys:
         for pointer in pointers:
             if pointer.token not in self._keys and self.get(pointer.token) is None:
                 declared = self._known.turns_of(pointer.covers) or NO_TURNS
-                key = Key(
-                    pointer=pointer,
-                    issued=look.start,
-                    home=look.session,
-                    declared=declared,
-                    bound=declared,
-                    number=self._number,
-                )
+                key = Key(pointer, issued=look.start, home=look.session, declared=declared, number=self._number)
                 self._number += 1
                 self._keys[pointer.token] = key
                 new.append(key)
@@ -201,7 +196,7 @@ class Keys:
         issued, led, low, wide, home = row
         session = next((name for name, number in self._homes.items() if number == home), "")
         pointer = Pointer(summary="", token=token)
-        key = Key(pointer=pointer, issued=issued, home=session, declared=NO_TURNS, bound=NO_TURNS)
+        key = Key(pointer, issued=issued, home=session, declared=NO_TURNS)
         key.led, key.told = led, True
         key.packed = (low, low + wide) if low != NOBODY else (0, -1)
         self._keys[token] = key

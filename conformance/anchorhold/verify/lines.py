@@ -13,8 +13,8 @@ import msgspec
 
 from anchorhold.checkers.course import Course
 from anchorhold.history import FORMAT, Event, EventType, Header
-from anchorhold.verify.forms import OPERATIONS, misformed
-from anchorhold.verify.values import Frame, Values
+from anchorhold.verify.forms import OPERATIONS, Frame, misformed
+from anchorhold.verify.values import Values
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
 """Bytes. A longer line is read past, without being held in memory, and counts as torn."""
@@ -70,8 +70,8 @@ CHUNK: Final = 64 * 1024
 
 
 def chunks(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes]]:
-    """Whole lines, many at a time, with the place in the file at which they begin; a header by itself. Of a line
-    that is too long there is only the beginning, without an end; so there is of one with which the file breaks off."""
+    """Whole lines, many at a time, with the place in the file at which they begin; a header by itself. A line that is
+    too long comes cut, without an end; and so does one in which the file ends."""
     rest, at = b"", file.tell() if file.seekable() else 0
     while data := file.read(CHUNK):
         cut = data.rfind(b"\n") + 1

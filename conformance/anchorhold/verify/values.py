@@ -13,8 +13,8 @@ from anchorhold.checkers.course import Heard
 from anchorhold.checkers.observe import READ_AS
 from anchorhold.checkers.reading import MAIN, OUTCOMES
 from anchorhold.history import EventType
-from anchorhold.verify.forms import INVOKED, OPERATIONS, misformed
-from anchorhold_spec.vocabulary import Answer, Fact, Outcome, Turn
+from anchorhold.verify.forms import INVOKED, OPERATIONS, Appended, Frame, Replied, misformed
+from anchorhold_spec.vocabulary import Answer, Outcome
 
 KEPT: Final = 8192
 """Values that are known again at least, where they are short."""
@@ -24,33 +24,10 @@ INVOKE: Final = EventType.INVOKE
 OK: Final = EventType.OK
 
 
-class Frame(msgspec.Struct, gc=False):
-    """A line, without looking into its value. Fields and defaults are those of `Event`."""
-
-    index: int
-    step: int
-    type: EventType
-    op: str
-    process: str = MAIN
-    value: msgspec.Raw = msgspec.Raw(b"null")
-    error: str | None = None
-
-
-class _Appended(msgspec.Struct):
-    turn: Turn
-    facts: tuple[Fact, ...] | msgspec.UnsetType = msgspec.UNSET
-
-
-class _Replied(msgspec.Struct):
-    text: str
-    finish: str | msgspec.UnsetType = msgspec.UNSET
-    mode: Any = msgspec.UNSET
-
-
 _ANY: Final = msgspec.json.Decoder()
-_APPENDED: Final = msgspec.json.Decoder(_Appended)
+_APPENDED: Final = msgspec.json.Decoder(Appended)
 _ASKED: Final = msgspec.json.Decoder(INVOKED["summarise"])
-_REPLIED: Final = msgspec.json.Decoder(_Replied)
+_REPLIED: Final = msgspec.json.Decoder(Replied)
 _ANSWERED: Final[dict[str, msgspec.json.Decoder[Any]]] = {
     op: msgspec.json.Decoder(value)
     for op, value in {
