@@ -46,12 +46,12 @@ class RecycledKeys(Watch):
         if self.keys.new and self._left is not None:
             self._stored_after_leaving = True
         lost = look.exempt - look.withdrawn if look.exempt else look.exempt
-        if self._right is look.answers and not lost and self._quiet == (len(self.keys), self._left):
+        if self._right is look.answers and not lost and self._quiet == (self.keys.number, self._left):
             self.tally.trigger(self._recycled)
             return
         before = self.tally.triggered
         self._right = self._go_through(look, lost)
-        self._recycled, self._quiet = self.tally.triggered - before, (len(self.keys), self._left)
+        self._recycled, self._quiet = self.tally.triggered - before, (self.keys.number, self._left)
 
     def _go_through(self, look: Observation, lost: frozenset[str]) -> object:
         """Answers with the look's answers, where none of them has to be looked at again while it stays as it is."""

@@ -77,23 +77,23 @@ class Keys:
         self._listed: dict[str, tuple[Pointer, ...]] = {}
         self._names: dict[str, frozenset[str]] = {}
         self._packed = Packed("IIIHH")
+        self._any_packed = False
         self._homes: dict[str, int] = {}
         self._same: dict[str, dict[str, Key]] = {}
-        self._number = 0
+        self.number = 0
+        """How many were ever given out."""
         self._stored = Packed("qIH")
         self.new: Sequence[Key] = ()
         """Those that the last look listed for the first time."""
 
     def __len__(self) -> int:
         """How many were ever given out."""
-        return len(self._keys) + len(self._packed)
+        return self.number
 
     def get(self, token: str) -> Key | None:
         """What is known of a token; none where it was never given out."""
         key = self._keys.get(token)
-        if key is None and len(self._packed):
-            key = self._unpack(token)
-        return key
+        return self._unpack(token) if key is None and self._any_packed else key
 
     def of_store(self, name: str) -> Collection[Key]:
         """The tokens with one key of the store that are not packed away, oldest first."""
@@ -125,7 +125,7 @@ class Keys:
     def before(self, name: str) -> tuple[int, tuple[int, int] | None] | None:
         """Of tokens with one key of the store that are packed away: the highest epoch, and between which turns all
         lie that they stand for (numbers of the first and the last)."""
-        row = self._stored.get(name) if len(self._stored) else None
+        row = self._stored.get(name) if self._any_packed else None
         if row is None:
             return None
         epoch, low, wide = row
@@ -141,8 +141,8 @@ class Keys:
         for pointer in pointers:
             if pointer.token not in self._keys and self.get(pointer.token) is None:
                 declared = self._known.turns_of(pointer.covers) or NO_TURNS
-                key = Key(pointer, issued=look.start, home=look.session, declared=declared, number=self._number)
-                self._number += 1
+                key = Key(pointer, issued=look.start, home=look.session, declared=declared, number=self.number)
+                self.number += 1
                 self._keys[pointer.token] = key
                 new.append(key)
                 if pointer.key is not None:
@@ -164,6 +164,7 @@ class Keys:
 
     def _pack(self, token: str) -> None:
         key = self._keys.pop(token)
+        self._any_packed = True
         low, wide = NOBODY, 0
         if key.packed is not None:
             low, wide = key.packed[0], key.packed[1] - key.packed[0]
