@@ -98,9 +98,7 @@ class _Window:
 
 def vocabulary(answered: Heard) -> Any:
     """What a read of `READ_AS` answered, in the vocabulary's types."""
-    value = answered.value
-    if answered.kind is OK and type(value) in BUILTINS:
-        value = answered.value = convert(value, READ_AS[answered.op])
+    value = answered.value = convert(answered.value, READ_AS[answered.op])
     return value
 
 
@@ -183,6 +181,14 @@ class Course(Knowing):
             if op in self._plain:
                 self._last = index + 1
                 self._reads += (asked, ended)
+                self._at += (index, index + 1)
+                return
+            if op in READS and not self._over:
+                self._last = index + 1
+                done = self._whole(asked, ended, index, step)
+                if op in self.watching.wants:
+                    self.watching.operation(done, self._lanes.of(index))
+                self._reads += (done, None)
                 self._at += (index, index + 1)
                 return
             if op not in QUIET and not self._over:
@@ -391,7 +397,9 @@ class Course(Knowing):
                 look.take(asked)
             else:
                 ok = answered.kind is OK
-                value = vocabulary(answered) if ok else None
+                value = answered.value if ok else None
+                if type(value) in BUILTINS:
+                    value = vocabulary(answered)
                 look.read(asked.op, asked.about, value, answered.error, ok=ok, at=(at[n], at[n + 1]))
         seen = self._seen(look, session, window)
         self._windows[session] = _Window(seen, reads, state)

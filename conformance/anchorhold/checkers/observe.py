@@ -202,6 +202,8 @@ class Lanes:
 
     def of(self, event: int) -> str:
         """The lane in which what begins at this event is done."""
+        if event >= self._starts[-1]:
+            return self._names[-1]
         return self._names[bisect_right(self._starts, event) - 1]
 
     def lineage(self, said: Said, session: str) -> bool:

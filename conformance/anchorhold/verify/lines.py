@@ -119,6 +119,15 @@ INVOKE: Final = EventType.INVOKE
 _FRAMES: Final = msgspec.json.Decoder(Frame)
 
 
+def _header(raw: bytes) -> Header | None:
+    """The header that a line is, of this version of the format."""
+    try:
+        header = _HEADER.decode(raw) if raw.startswith(HEADER) else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return header if header is not None and header.anchorhold_history == FORMAT else None
+
+
 class Reader:
     """Where in which history the reading is."""
 
@@ -197,7 +206,11 @@ class Reader:
                 return
             yield from self._event(number, len(raw), event)
             return
-        yield from self._else(number, raw, "")
+        header = _header(raw)
+        if header is None:
+            yield from self._else(number, raw, "")
+        else:
+            yield from self._begin(number, header)
 
     def finish(self, number: int) -> Iterator[Line]:
         """The file is over."""
@@ -244,22 +257,26 @@ class Reader:
                 self._told = True
                 yield Cut(line=number, why="no history has begun here: the first line is not a history's header")
             return
-        yield from self._over(number)
-        self._reading, self._next, self._header = False, 0, None
-        self._open = {}
         if value["anchorhold_history"] != FORMAT:
-            self._told = True
             why = f"the history has format {value['anchorhold_history']}, and this version reads format {FORMAT}"
-            yield Cut(line=number, why=why)
+            yield from self._no_header(number, why)
             return
         try:
-            self._header = _HEADER.decode(raw)
+            header = _HEADER.decode(raw)
         except msgspec.DecodeError as wrong:
-            self._told = True
-            yield Cut(line=number, why=f"the header is not one of a history: {wrong}")
+            yield from self._no_header(number, f"the header is not one of a history: {wrong}")
             return
-        self._reading = True
-        yield Began(line=number, header=self._header)
+        yield from self._begin(number, header)
+
+    def _begin(self, number: int, header: Header) -> Iterator[Line]:
+        yield from self._over(number)
+        self._reading, self._next, self._header, self._open = True, 0, header, {}
+        yield Began(line=number, header=header)
+
+    def _no_header(self, number: int, why: str) -> Iterator[Line]:
+        yield from self._over(number)
+        self._reading, self._next, self._header, self._open, self._told = False, 0, None, {}, True
+        yield Cut(line=number, why=why)
 
     def _torn(self, number: int, why: str) -> Iterator[Line]:
         if self._reading or (self._header is None and not self._told):

@@ -68,8 +68,8 @@ class Values:
 
     def _new(self, frame: Frame, raw: bytes) -> Heard | None:
         """What is not among the young."""
-        op, size = frame.op, len(raw)
-        old = self._old.of(frame.type).get(op)
+        op, size, asked = frame.op, len(raw), frame.type is INVOKE
+        old = (self._old.asked if asked else self._old.answered).get(op)
         heard = None if old is None else old.get(raw)
         if heard is None:
             heard = _decoded(frame, raw)
@@ -81,7 +81,7 @@ class Values:
             young = self._young
         young.number += 1
         young.size += size
-        known = young.of(frame.type)
+        known = young.asked if asked else young.answered
         of_op = known.get(op)
         if of_op is None:
             known[op] = {raw: heard}
@@ -101,10 +101,6 @@ class _Kept:
         self.number = 0
         self.size = 0
         """Bytes of all values."""
-
-    def of(self, kind: EventType) -> dict[str, dict[bytes, Heard]]:
-        """Those of arguments, or those of results."""
-        return self.asked if kind is INVOKE else self.answered
 
 
 def _decoded(frame: Frame, raw: bytes) -> Heard | None:
@@ -133,7 +129,9 @@ def _decoded(frame: Frame, raw: bytes) -> Heard | None:
                 value["mode"] = reply.mode
         else:
             value = _ANY.decode(raw)
-            if misformed(kind, op, value) is not None:
+            # Most arguments are names, of which nothing is known but that they are an object.
+            names = type(value) is dict and kind is INVOKE and op not in INVOKED
+            if not names and misformed(kind, op, value) is not None:
                 return None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
