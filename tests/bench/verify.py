@@ -4,9 +4,9 @@ Files of 10^4, 10^5, … events are made, of three kinds: many sessions of a few
 window is looked at all the time; and one in which every round gives out a new key for the same turns. For each are
 printed: events a second of processor time with the structural rules alone, and how many times longer that takes than
 decoding the same file, headers and events, with typed msgspec in the same process; how much longer an event takes in
-the largest file than in the smallest; and for the third kind the memory for each key ever issued, beyond what a file
-of a tenth takes: by the most that the process held, and by what Python had allocated in the end. Each is another key
-of the store as well, which takes most.
+the largest file than in the smallest, both held against decoding the same; and for the third kind the memory for each
+key ever issued, beyond what a smaller file takes: by the most that Python had allocated (`tracemalloc`), and by the
+most that the process held. Each is another key of the store as well, which takes most.
 
 `--text` verifies files of 10^4 and 10^5 events with all rules as well. Not a test: nothing that is collected depends
 on time. Ends with 1 where a figure is not met.
@@ -76,23 +76,9 @@ def verifying():
 
 if times == 0:
     tracemalloc.start()
-    verifier = Verifier(chosen)
-    held = []
-
-    class Watched:
-        def __init__(self, file):
-            self.tell, self.seek, self.seekable = file.tell, file.seek, file.seekable
-            self._read = file.read
-
-        def read(self, size):
-            data = self._read(size)
-            if not data:
-                held.append(tracemalloc.get_traced_memory()[0])
-            return data
-
-    with open(path, "rb") as file:
-        verifier.take(Watched(file), name=path)
-    print(json.dumps({"decode": 0, "verify": 0, "memory": held[0], "events": verifier.done().events}))
+    _, done = verifying()
+    most = tracemalloc.get_traced_memory()[1]
+    print(json.dumps({"decode": 0, "verify": 0, "memory": most, "events": done.events}))
     sys.exit()
 decode, verify = [], []
 for _ in range(times):
@@ -103,7 +89,9 @@ memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 print(json.dumps({"decode": min(decode), "verify": min(verify), "memory": memory, "events": done.events}))
 """
 """Decodes and verifies a file in turn, so many times, in one process; prints the least processor time of each. For no
-times: verifies it once, and prints what Python has allocated when the file is at its end."""
+times: verifies it once, and prints what Python had allocated at most."""
+TRACED = (50_000, 300_000)
+"""Events of the two files between which what Python allocates is compared: what is bounded is full in both."""
 DIFFERENT = 100
 """Sessions that differ: their values are more than `verify` knows again."""
 
@@ -213,6 +201,11 @@ def taken(path: Path, *, rules: str, times: int) -> Taken:
     return Taken(**json.loads(done.output.splitlines()[-1]))
 
 
+def apart(smaller: Taken, larger: Taken) -> float:
+    """Bytes for each key that the larger file has beyond the smaller one."""
+    return (larger.memory - smaller.memory) / ((larger.events - smaller.events) / EVENTS_A_KEY)
+
+
 def shown(name: str, what: Taken, rules: str) -> None:
     """One line for one file."""
     print(
@@ -239,28 +232,29 @@ def main() -> int:
             if asked.only not in (None, name):
                 continue
             found: list[Taken] = []
-            allocated: list[float] = []
             for size in sizes:
                 with path.open("wb") as file:
                     file.writelines(make(size))
                 times = 25 if size <= SMALLEST else 7 if size <= 100_000 else 2 if size <= 1_000_000 else 1
                 found.append(taken(path, rules="structural", times=times))
                 shown(name, found[-1], "structural rules")
-                if make is keys and size <= 1_000_000:
-                    allocated.append(taken(path, rules="structural", times=0).memory)
                 if asked.text and size <= 100_000:
                     shown(name, taken(path, rules="all", times=1), "all rules")
             least = min(found, key=lambda each: each.verify / each.decode)
             worst = max(found, key=lambda each: each.verify / each.decode)
             account.hold(f"{name}: times decoding", worst.verify / worst.decode, RATIO, unit=" ×")
             print(f"        (at best {least.verify / least.decode:.2f} ×)")
-            apiece = [each.verify / each.events for each in found]
+            apiece = [each.verify / each.decode for each in found]
             account.hold(f"{name}: an event of the largest to one of the smallest", apiece[-1] / apiece[0], GROWTH)
             if make is keys:
-                issued = (found[-1].events - found[-2].events) / EVENTS_A_KEY
-                account.hold(f"{name}: bytes a key, held", (found[-1].memory - found[-2].memory) / issued, KEY)
-                issued = (found[len(allocated) - 1].events - found[len(allocated) - 2].events) / EVENTS_A_KEY
-                account.hold(f"{name}: bytes a key, allocated", (allocated[-1] - allocated[-2]) / issued, KEY)
+                if len(found) > 2:
+                    account.hold(f"{name}: bytes a key, held", apart(found[-2], found[-1]), KEY)
+                traced: list[Taken] = []
+                for size in TRACED:
+                    with path.open("wb") as file:
+                        file.writelines(make(size))
+                    traced.append(taken(path, rules="structural", times=0))
+                account.hold(f"{name}: bytes a key, allocated", apart(*traced), KEY)
     return 0 if account.good else 1
 
 
