@@ -40,6 +40,8 @@ LEARNING = 3
 """Scenarios from whose pointers those of "another store" are taken: always the first, whoever plays the others."""
 TROUBLE = 2
 """Adapter errors after which shortening a workload is given up."""
+STARTS = 3
+"""Failing histories of one rule, each of another workload, that are shortened; the best that comes of them is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +63,11 @@ class _Found:
 
     checker: Checker
     judgements: list[Judgement] = field(default_factory=list)
-    smallest: Failing | None = None
+    starts: list[Failing] = field(default_factory=list)
+    """The smallest histories that fail, each of another workload; the smallest of all is the first."""
 
     def take(self, history: History, judgement: Judgement) -> None:
-        # The history itself is let go of, unless it is the smallest one that fails.
+        # The history itself is let go of, unless it is one of the smallest that fail.
         self.judgements.append(judgement)
         self.note(history, judgement)
 
@@ -73,9 +76,19 @@ class _Found:
         self.judgements.append(judgement)
 
     def note(self, history: History, judgement: Judgement) -> None:
-        """Keep the history where it is the smallest one that fails; it counts for no verdict."""
-        if judgement.failures and (self.smallest is None or len(history.events) < len(self.smallest.history.events)):
-            self.smallest = Failing(history=history, failure=judgement.failures[0])
+        """Keep the history where it is one of the smallest that fail; it counts for no verdict."""
+        if not judgement.failures:
+            return
+        best = {history.header.workload.name: Failing(history=history, failure=judgement.failures[0])}
+        for other in self.starts:
+            name = other.workload.name
+            if name not in best or _length(other) <= _length(best[name]):
+                best[name] = other
+        self.starts = sorted(best.values(), key=_length)[:STARTS]
+
+
+def _length(failing: Failing) -> int:
+    return len(failing.history.events)
 
 
 class _Run:
@@ -231,7 +244,7 @@ class _Run:
     def _take(self, found: Sequence[_Found], history: History | None, judgements: Sequence[Judgement]) -> None:
         self.played += 1
         for each, judgement in zip(found, judgements, strict=True):
-            known = each.smallest is not None
+            known = bool(each.starts)
             if history is None:
                 each.hear(judgement)
             else:
@@ -263,7 +276,6 @@ class _Run:
         `others`: rules that failed too. Whatever is played for the one is judged by them as well, so that each starts
         from the smallest history in which it was ever seen to fail: playing is what takes time.
         """
-        runs = BUDGETS[self._effort].shrinking
         trouble = 0
         # This one last: its judgement is the one that is wanted.
         checkers = [*(other.checker for other in others), one.checker]
@@ -283,26 +295,35 @@ class _Run:
                 other.note(history, judgement)
             return Failing(history=history, failure=own.failures[0]) if own.failures else None
 
-        assert one.smallest is not None
-        failing = one.smallest
-        again = self._again(failing, attempt)
+        first, *more = one.starts
+        again = self._again(first, attempt)
         if again is None:
-            short = cut(failing)
+            short = cut(first)
             failures = one.checker.judge(short).failures
             never = Replays(failed=0, played=1 + AGAIN)
-            return (Failing(history=short, failure=failures[0]) if failures else failing), never
-        shrunk = shrink(
-            again,
-            attempt=attempt,
-            runs=runs,
-            tried=lambda run, steps: self._progress.shrinking(one.checker.rule, run, runs, steps),
-        )
-        replays = self._replayed(shrunk.failing, attempt)
+            return (Failing(history=short, failure=failures[0]) if failures else first), never
+        effort = BUDGETS[self._effort].shrinking
+        best, left = self._shortened(one.checker.rule, again, attempt, effort)
+        for start in more:
+            # What the first did not need is left for the others: a longer history may have less that has to stay.
+            other, left = self._shortened(one.checker.rule, start, attempt, left)
+            best = min(best, other, key=lambda failing: failing.size)
+        replays = self._replayed(best, attempt)
         if replays.always:
-            return shrunk.failing, replays
+            return best, replays
         # Shortened by single runs, something that fails at times may be left of what fails always.
         whole = self._replayed(again, attempt)
-        return (again, whole) if whole.always else (shrunk.failing, replays)
+        return (again, whole) if whole.always else (best, replays)
+
+    def _shortened(self, rule: str, failing: Failing, attempt: Attempt, effort: int) -> tuple[Failing, int]:
+        """The shortest that comes of one history, and what is left of the effort."""
+        shrunk = shrink(
+            failing,
+            attempt=attempt,
+            effort=effort,
+            tried=lambda spent, steps: self._progress.shrinking(rule, spent, effort, steps),
+        )
+        return shrunk.failing, effort - shrunk.spent
 
     def _replayed(self, failing: Failing, attempt: Attempt) -> Replays:
         """Play a failing history again, each time in a fresh instance."""
@@ -401,14 +422,14 @@ def check(
     verdicts: list[Verdict] = []
     failures: list[FailureResult] = []
     kept: dict[str, History] = {}
-    broken = [each for each in found if each.smallest is not None]
+    broken = [each for each in found if each.starts]
     for each in found:
         verdict = (
             decide(each.checker, present=present, hidden=run.description.hidden, judgements=each.judgements)
             if run.played
             else Verdict(rule=each.checker.rule, kind=VerdictKind.INCONCLUSIVE, reason=NOTHING_PLAYED, triggered=0)
         )
-        if each.smallest is not None:
+        if each.starts:
             broken.remove(each)
             shortest, replays = run.shortest(each, broken)
             shown = _told(shortest.failure, each.judgements, replays)
