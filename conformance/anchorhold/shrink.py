@@ -19,10 +19,9 @@ from anchorhold.compactor import Settings
 from anchorhold.looks import OBSERVATIONS
 from anchorhold.operations import looks, operations
 from anchorhold.selection import weight
-from anchorhold.simpler import merged, simpler, told
+from anchorhold.simpler import ASKED_BY, merged, simpler, told
 from anchorhold.verdict import Failure, History
 from anchorhold.workload import AnyStep, Append, Ask, Meanwhile, Probe, Workload
-from anchorhold_spec.vocabulary import Fact
 
 WINDOWS = (15, 30, 60, 120, 300, 600)
 """Budgets of a window to try instead of a larger one, the smallest first: what one or two turns fill, and so on."""
@@ -32,7 +31,7 @@ FEW = 16
 """Steps of which also every two are left out together."""
 
 Size: TypeAlias = tuple[int, int, int, int, int]
-"""Operations, looks, steps, ways of looking, and characters of the workload: what is to be as little as possible, the
+"""Operations, looks, steps, ways of looking and asking, and characters of the workload: what is to be as little as possible, the
 first first."""
 
 
@@ -52,7 +51,11 @@ class Failing:
     def size(self) -> Size:
         """How much there is to follow."""
         played = self.workload
-        ways = sum(len(step.only or OBSERVATIONS) for step in unfolded(played.steps) if isinstance(step, Probe))
+        ways = sum(
+            len(step.only or (OBSERVATIONS if isinstance(step, Probe) else ASKED_BY))
+            for step in unfolded(played.steps)
+            if isinstance(step, Probe | Ask)
+        )
         return operations(self.history), looks(self.history), len(played.steps), ways, len(_key(played))
 
 

@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from anchorhold.compactor import Settings
 from anchorhold.history import Event, EventType, Header
-from anchorhold.planting import Planter
 from anchorhold.operations import looks, operations
+from anchorhold.planting import Planter
 from anchorhold.selection import weight
 from anchorhold.shrink import OPENING, Enough, Failing, cut, shrink
 from anchorhold.verdict import Failure, History
