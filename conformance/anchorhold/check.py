@@ -22,6 +22,7 @@ from anchorhold.history import EventType, write_history
 from anchorhold.judging import judge
 from anchorhold.level import NOT_ASKED
 from anchorhold.load import Loaded
+from anchorhold.operations import looks, operations
 from anchorhold.planting import Planter
 from anchorhold.progress import Progress, Silent
 from anchorhold.result import FailureResult, Result, failure, result
@@ -41,7 +42,7 @@ LEARNING = 3
 TROUBLE = 2
 """Adapter errors after which shortening a workload is given up."""
 STARTS = 3
-"""Failing histories of one rule, each of another workload, that are shortened; the best that comes of them is kept."""
+"""Failing histories of one rule, each of another workload, that are shortened; the best of what comes is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,8 @@ class _Found:
     judgements: list[Judgement] = field(default_factory=list)
     starts: list[Failing] = field(default_factory=list)
     """The smallest histories that fail, each of another workload; the smallest of all is the first."""
+    after: int | None = None
+    """Operations that had been played when it failed for the first time."""
 
     def take(self, history: History, judgement: Judgement) -> None:
         # The history itself is let go of, unless it is one of the smallest that fail.
@@ -98,6 +101,7 @@ class _Run:
         self.description: Description = loaded.describe()
         self.summarised = False
         self.played = 0
+        self.operations = 0
         self._loaded = loaded
         self._seed = seed
         self._effort = effort
@@ -136,7 +140,7 @@ class _Run:
                 self._progress.playing(self.played + 1, scenario.name)
                 history = self.play(self._written(scenario, seed, taken))
                 self._learn(history)
-                self._take(found, history, judge(checkers, history))
+                self._take(found, history, judge(checkers, history), operations(history) + looks(history))
             # What is played from here on, and how, does not depend on how many play.
             left = [(scenario, self._written(scenario, seed, taken)) for scenario, seed in chosen[LEARNING:]]
             aimed = BUDGETS[self._effort].aimed
@@ -197,7 +201,9 @@ class _Run:
             return
         waiting: dict[int, Played] = {}
         awaited = 0
-        for done, come in enumerate(crew.play(jobs, here), start=before + 1):
+        # The longest first: at the end nobody waits for a long one that somebody else began late.
+        longest = sorted(jobs, key=lambda job: -weight(job[1]))
+        for done, come in enumerate(crew.play(longest, here), start=before + 1):
             self._progress.playing(done, names[come.number].name)
             # Taken in the order of the workloads: which failure is told first is no matter of luck.
             waiting[come.number] = come
@@ -207,7 +213,7 @@ class _Run:
 
     def _hear(self, found: Sequence[_Found], come: Played) -> None:
         self.summarised |= come.summarised
-        self._take(found, come.history, come.judgements)
+        self._take(found, come.history, come.judgements, come.operations)
 
     def walk(self, found: Sequence[_Found]) -> None:
         """Let Hypothesis draw walks, where the effort asks for them. Raises `AdapterError` where there is none."""
@@ -227,7 +233,7 @@ class _Run:
         def take(history: History, judgements: tuple[Judgement, ...]) -> None:
             self._progress.playing(self.played + 1, history.header.workload.name)
             self.summarised |= any(event.op == "summarise" for event in history.events)
-            self._take(found, history, judgements)
+            self._take(found, history, judgements, operations(history) + looks(history))
 
         checkers = [each.checker for each in found]
         walk(Arena(self._loaded, checkers, seed=self._seed, take=take), walks=walks)
@@ -241,8 +247,11 @@ class _Run:
         )
         return scenario.workload(plan)
 
-    def _take(self, found: Sequence[_Found], history: History | None, judgements: Sequence[Judgement]) -> None:
+    def _take(
+        self, found: Sequence[_Found], history: History | None, judgements: Sequence[Judgement], played: int
+    ) -> None:
         self.played += 1
+        self.operations += played
         for each, judgement in zip(found, judgements, strict=True):
             known = bool(each.starts)
             if history is None:
@@ -250,6 +259,7 @@ class _Run:
             else:
                 each.take(history, judgement)
             if judgement.failures and not known:
+                each.after = self.operations
                 self._progress.failed(each.checker.rule, judgement.failures[0].sentence)
 
     def _named(self, every: Sequence[tuple[Scenario, str]], named: Collection[str]) -> list[tuple[Scenario, str]]:
@@ -450,6 +460,28 @@ def check(
         stderr=loaded.stderr,
     )
     return Checked(result=document, histories=kept, description=run.description)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surveyed:
+    """What failed in a check, before anything is shortened."""
+
+    failures: Mapping[str, Failing]
+    """The smallest history in which each rule failed."""
+    after: Mapping[str, int]
+    """How many operations had been played when it failed for the first time."""
+
+
+def survey(loaded: Loaded, *, checkers: Sequence[Checker], seed: int, effort: Effort) -> Surveyed:
+    """Play what a check of this effort plays, and shorten nothing. Raises `AdapterError` as `check` does."""
+    run = _Run(loaded, seed=seed, effort=effort, progress=Silent())
+    found = [_Found(checker) for checker in checkers]
+    run.all(found, wanted=None, named=None, again=None, workers=1)
+    run.walk(found)
+    return Surveyed(
+        failures={each.checker.rule: each.starts[0] for each in found if each.starts},
+        after={each.checker.rule: each.after for each in found if each.after is not None},
+    )
 
 
 def mechanisms_of(description: Description, *, summarised: bool) -> frozenset[Mechanism]:

@@ -31,8 +31,8 @@ FEW = 16
 """Steps of which also every two are left out together."""
 
 Size: TypeAlias = tuple[int, int, int, int, int]
-"""Operations, looks, steps, ways of looking and asking, and characters of the workload: what is to be as little as possible, the
-first first."""
+"""Operations, looks, steps, ways of looking and asking, and characters of the workload: what is to be as little as
+possible, the first first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

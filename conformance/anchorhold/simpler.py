@@ -1,7 +1,7 @@
 """Simpler forms of single steps, for shortening a workload. Pure.
 
-Each form is a run of steps that may stand in the place of one; the simplest come first. Whether a form still shows the
-failure is for `anchorhold.shrink` to find out.
+Each form is a run of steps that may stand in the place of one; the simplest come first. Whether a form still shows
+the failure is for `anchorhold.shrink` to find out.
 """
 
 from collections.abc import Callable, Iterator

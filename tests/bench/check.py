@@ -66,11 +66,8 @@ def shortest(account: Account, every: int) -> None:
             steps.append(len(histories[0].header.workload.steps))
             played.append(operations(histories[0]))
             looked.append(looks(histories[0]))
-            took = time.process_time() - begun
-            print(
-                f"{rule} {kind.__name__}: {played[-1]} operations, {looked[-1]} looks, {steps[-1]} steps ({took:.1f} s)",
-                flush=True,
-            )
+            told = f"{played[-1]} operations, {looked[-1]} looks, {steps[-1]} steps"
+            print(f"{rule} {kind.__name__}: {told} ({time.process_time() - begun:.1f} s)", flush=True)
     print(f"{len(steps)} failing histories; not caught: {', '.join(missed) or 'none'}")
     print(f"operations: {_spread(played)}")
     print(f"looks of the suite's own besides: {_spread(looked)}")
