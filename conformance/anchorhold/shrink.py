@@ -1,11 +1,11 @@
 """Shortens a failing workload: the fewest operations, looks and words with which the same rule still fails.
 
 Delta debugging, bounded by what it plays and not by time, so that the same failure is always shortened to the same
-history. What is tried, in this order: nothing after the step at which it showed; without whole kinds of steps; no
-words but facts, and a smaller window, which fewer turns fill; without ever smaller runs of steps; then, again and
-again until nothing helps any more, each step simpler or gone, two turns as one, and two steps gone at once. A form
-that fails counts as the better one where it holds fewer operations (`anchorhold.operations`), or as many and fewer
-looks, steps or words.
+history. What is tried, in this order: nothing after the step at which it showed; a compactor that keeps fewer of the
+newest turns as they are; without whole kinds of steps; no words but facts, and a smaller window, which fewer turns
+fill; without ever smaller runs of steps; then, again and again until nothing helps any more, each step simpler or
+gone, two turns as one, and two steps gone at once. A form that fails counts as the better one where it holds fewer
+operations (`anchorhold.operations`), or as many and fewer looks, steps or words.
 """
 
 from collections.abc import Callable, Iterator
@@ -89,6 +89,7 @@ def shrink(
     work = _Work(failing, attempt, effort, tried)
     try:
         work.cut()
+        work.keep_less()
         work.without_kinds(Ask, Probe)
         work.smaller()
         work.without_kinds(*dict.fromkeys(type(step) for step in work.steps))
@@ -96,6 +97,7 @@ def shrink(
         before = None
         while before != work.best.size:
             before = work.best.size
+            work.keep_less()
             work.smaller()
             work.simplify()
             work.merge()
@@ -130,6 +132,13 @@ class _Work:
         """Leave out what came after the event at which it showed."""
         at = self.best.history.events[self.best.failure.event].step
         self._try(self.steps[: at + 1])
+
+    def keep_less(self) -> None:
+        """Let the compactor keep no more than the newest turn as it is, where it can be told so."""
+        before = self.best
+        if self._try(self.steps, settings=replace(before.workload.settings, keep=1), as_good=True):
+            # Who cannot be told answers so, and the history is not to say that it was.
+            self.best = self.best if self.best.history.header.settings.keep == 1 else before
 
     def smaller(self) -> None:
         """Say less, and open the session with less room, so that fewer turns lead to a compaction.
