@@ -91,8 +91,8 @@ class Acts:
                 self.compact()
             case Probe(only=only):
                 self._looks.probe(only or OBSERVATIONS)
-            case Ask(fact=fact, evidence=evidence):
-                self._looks.ask(fact, evidence=evidence)
+            case Ask(fact=fact, evidence=evidence, only=only):
+                self._looks.ask(fact, evidence=evidence, only=only)
             case Follow(token=token):
                 self._looks.follow(token)
             case Evict(turn=turn):

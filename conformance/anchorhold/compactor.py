@@ -131,6 +131,9 @@ class Settings:
     """Seconds for which evidence may be asked for; none means until the session's end."""
     lifetime: float | None = None
     """Seconds after which the store may expire an entry; none means never."""
+    keep: int | None = None
+    """How many of the newest turns stay in the window as they are; none where the compactor cannot be told, and where
+    it is to do as it always does. The suite asks for few only to show a failure with few turns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,6 +82,8 @@ class Ask(Step, frozen=True, kw_only=True, tag="ask"):
 
     fact: Fact
     evidence: bool = False
+    only: tuple[str, ...] = ()
+    """Ask only by these operations; none named: by every one."""
 
 
 class Evict(Step, frozen=True, kw_only=True, tag="evict"):

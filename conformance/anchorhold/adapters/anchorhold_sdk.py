@@ -238,6 +238,7 @@ class Settings:
     unit: Unit = Unit.TOKENS
     horizon: float | None = None
     lifetime: float | None = None
+    keep: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

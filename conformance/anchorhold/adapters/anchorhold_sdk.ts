@@ -243,6 +243,7 @@ export interface Settings {
   unit: Unit;
   horizon: number | null;
   lifetime: number | null;
+  keep?: number | null;
 }
 
 /** The text of each message of one model request, in order, instructions included. */
@@ -505,6 +506,7 @@ export function settingsFrom(wire: unknown): Settings {
     unit: (wire.unit as Unit | undefined) ?? "tokens",
     horizon: (wire.horizon as number | null) ?? null,
     lifetime: (wire.lifetime as number | null) ?? null,
+    keep: (wire.keep as number | null) ?? null,
   };
 }
 

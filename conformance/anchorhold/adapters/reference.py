@@ -342,6 +342,7 @@ class Reference:
             watermark=self._settings.watermark or WATERMARK,
             horizon=self._settings.horizon,
             lifetime=self._settings.lifetime,
+            keep=reference.Settings().keep if self._settings.keep is None else self._settings.keep,
             copies=reference.Copies.HELD if self._held else reference.Copies.BEFORE_COMMIT,
         )
 

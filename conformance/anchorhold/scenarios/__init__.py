@@ -19,7 +19,7 @@ from anchorhold.scenarios.plan import ASKED_FOR, Plan, Scenario
 from anchorhold.scenarios.replies import REPLIES
 from anchorhold.scenarios.trouble import AUDITED, TROUBLE, store_fails_at
 
-__all__ = ["ASKED_FOR", "BUDGETS", "DIRECTED", "Budget", "Effort", "Plan", "Scenario", "scenarios"]
+__all__ = ["ASKED_FOR", "AUDITED", "BUDGETS", "DIRECTED", "Budget", "Effort", "Plan", "Scenario", "scenarios"]
 
 DIRECTED: tuple[Scenario, ...] = (
     *GROWTH,
@@ -46,6 +46,6 @@ def scenarios(
     for number in range(budget.rounds):
         for scenario in (*DIRECTED, *crashes, *failures, *long):
             if scenario.needs <= means:
-                yield scenario, f"{seed}:{scenario.name}:{number}"
+                yield scenario, f"{scenario.name}:{number}" if scenario.fixed else f"{seed}:{scenario.name}:{number}"
     for number in range(budget.mixtures):
         yield mixture(number, seed), f"{seed}:mixture:{number}"

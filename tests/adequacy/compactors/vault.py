@@ -246,7 +246,12 @@ class Vault:
         # While another compaction is under way its summary is not known: nothing can be put on top of it.
         if self.claims & set(lane.window):
             return []
-        return [turn.id for turn in replaceable([self.said(turn) for turn in lane.window], opaque_too=True)]
+        return [
+            turn.id
+            for turn in replaceable(
+                [self.said(turn) for turn in lane.window], opaque_too=True, keep=self.settings.keep
+            )
+        ]
 
     def show(self, before: Summary | None, old: Sequence[str]) -> Shown:
         earlier = [bare(before.text)] if before else []
