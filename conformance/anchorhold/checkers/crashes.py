@@ -84,7 +84,12 @@ class Recovery(Watch):
 
     def stretch(self, stretch: Stretch) -> None:
         session = stretch.after.session
-        died = _died(stretch)
+        crashed = False
+        for operation in stretch.operations:
+            crashed |= operation.op == "crash"
+        if not crashed and not self._recovered:
+            return
+        died = _died(stretch) if crashed else None
         if died is not None:
             self._recovered[session] = next((str(o.arguments.get("point")) for o in stretch.of("crash")), "?")
             return
