@@ -195,6 +195,12 @@ def bounds(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
+def plain(text: str) -> Sentence:
+    """A line that is one sentence, with nothing before it and nothing that negates or hedges in it."""
+    end = len(text.rstrip())
+    return Sentence(0, 0, 0, end, None, (), (), text[end - 1] == "?")
+
+
 def read_sentence(
     text: str, start: int, end: int, *, bulleted: bool, attributed: bool, negators: Spans, hedges: Spans
 ) -> Sentence:
