@@ -21,6 +21,7 @@ REMOVING = frozenset(
         "reopen",
         "settle",
         "clock",
+        "kill",
         "lose_power",
         "tombstone",
         "supersede",

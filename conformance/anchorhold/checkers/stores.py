@@ -14,6 +14,8 @@ from anchorhold.history import EventType
 from anchorhold.size import high_water, window_size
 from anchorhold_spec.vocabulary import OutcomeKind
 
+STOPS = {"lose_power": "power was lost", "kill": "the process was killed"}
+"""Operations that stop the process between two others, each in words."""
 WRITING = frozenset({"compact", "evict", "tombstone", "supersede", "forget", "append", "clear", "rewind", "override"})
 
 
@@ -23,13 +25,16 @@ def cra_3(reading: Reading, tally: Tally) -> None:
         led: dict[str, str] = {}
         buried: set[tuple[str, str | None]] = set()
         for stretch in lane:
-            if any(o.op == "lose_power" and o.ok for o in stretch.operations):
-                tally.trigger()
+            lost = next((o for o in stretch.operations if o.op in STOPS and o.ok), None)
+            if lost is not None:
+                # One that is killed keeps what it wrote, synced or not: that it is there then says nothing of power.
+                tally.trigger(int(lost.op == "lose_power"))
                 gone = _gone(reading, stretch, led, buried)
                 if gone is not None:
+                    what = STOPS[lost.op]
                     tally.fail(
-                        f"Power was lost, and after recovery {gone}.",
-                        fact=f"loss of power at {stretch.of('lose_power')[0].start}",
+                        f"{what[0].upper()}{what[1:]}, and after recovery {gone}.",
+                        fact=f"{lost.op} at {lost.start}",
                         event=stretch.after.end,
                     )
             for token in [t for t, answer in stretch.after.answers.items() if answer.kind not in CONTENT]:
@@ -41,7 +46,7 @@ def cra_3(reading: Reading, tally: Tally) -> None:
 def _gone(reading: Reading, stretch: Stretch, led: dict[str, str], buried: set[tuple[str, str | None]]) -> str | None:
     """What was acknowledged and is no longer there, in words."""
     before, after = stretch.before, stretch.after
-    lost = next(o for o in stretch.operations if o.op == "lose_power")
+    lost = next(o for o in stretch.operations if o.op in STOPS)
     unsure = any(o.op in WRITING and o.start < lost.start and not o.ok for o in stretch.operations)
     standing = reading.standing(after)
     for said in reading.present(after):

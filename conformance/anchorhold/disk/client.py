@@ -1,6 +1,7 @@
 """The suite's end of a disk that fails on demand: starts the server, steers it, unmounts it."""
 
 import contextlib
+import os
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from anchorhold.disk.faults import DiskFault
 from anchorhold.errors import AdapterError, Fault
 
 CURE = "apt-get install fuse3, and pip install 'anchorhold[disk]'"
+UNMOUNT = shutil.which("fusermount3")
 START = 30.0
 """Seconds that mounting may take."""
 
@@ -32,7 +34,7 @@ def missing() -> str | None:
     """Why there can be no such disk here, and what to do; none where there can."""
     if not Path("/dev/fuse").exists():
         return "this machine has no FUSE (/dev/fuse): in a container it takes --device /dev/fuse --cap-add SYS_ADMIN"
-    if shutil.which("fusermount3") is None or find_spec("mfusepy") is None:
+    if UNMOUNT is None or find_spec("mfusepy") is None:
         return f"a disk that fails on demand needs FUSE: {CURE}"
     return None
 
@@ -64,6 +66,16 @@ class DiskClient:
             self.close()
             raise
 
+    def files(self) -> "tempfile.TemporaryDirectory[str]":
+        """A new directory on it for the files of one program. That it is there outlasts a loss of power."""
+        made = tempfile.TemporaryDirectory(prefix="program-", dir=self.folder, ignore_cleanup_errors=True)
+        folder = os.open(made.name, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+        return made
+
     def watch(self) -> None:
         """Count steps from here on; nothing fails any more."""
         self._ask(do="watch")
@@ -92,7 +104,8 @@ class DiskClient:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            subprocess.run(["fusermount3", "-u", "-z", str(self.folder)], check=False, capture_output=True)
+            assert UNMOUNT is not None
+            subprocess.run([UNMOUNT, "-u", "-z", str(self.folder)], check=False, capture_output=True)
         if process.stderr is not None:
             process.stderr.close()
         self._parent.cleanup()

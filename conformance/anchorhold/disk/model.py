@@ -1,9 +1,9 @@
 """Files and folders in memory, with what of them would still be there if power went now.
 
-What is durable: the *contents* of a file as they were when that file was last synced, and the *names* (what was created,
-renamed, linked, removed) as they were when anything at all was last synced. Contents are as POSIX promises them and no
-better; names are as the journals of ext4, XFS and Btrfs keep them, which is better than POSIX promises: nobody is blamed
-for a folder that was not synced by itself.
+What is durable: the *contents* of a file as they were when that file was last synced, and the *names* (what was
+created, renamed, linked, removed) as they were when anything at all was last synced. Contents are as POSIX promises
+them and no better; names are as the journals of ext4, XFS and Btrfs keep them, which is better than POSIX promises:
+nobody is blamed for a folder that was not synced by itself.
 """
 
 import errno
@@ -35,6 +35,7 @@ class Node:
 
     @property
     def is_folder(self) -> bool:
+        """Whether it is one."""
         return stat.S_ISDIR(self.mode)
 
 

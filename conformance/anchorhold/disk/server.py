@@ -1,12 +1,14 @@
-"""Mounts a disk in memory at a folder, and does what it is told on standard input: `python -m anchorhold.disk.server FOLDER`.
+"""Mounts a disk in memory at a folder, and does what it is told: `python -m anchorhold.disk.server FOLDER`.
 
-A process of its own, because one that waits for a file of its own would wait for itself. One JSON object a line, each
-answered by one: `{"do": "watch"}`, `{"do": "arm", "at": 3, "fault": "kill", "group": 4711}`, `{"do": "told"}` (which
+A process of its own, because one that waits for a file of its own would wait for itself. One JSON object a
+line on standard input, each answered by one: `{"do": "watch"}`, `{"do": "arm", "at": 3, "fault": "kill", "group": 4711}`, `{"do": "told"}` (which
 steps there were since), `{"do": "power"}`. It ends, and takes the disk with it, when its input ends.
 """
 
+import contextlib
 import errno
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -23,6 +25,7 @@ from anchorhold.disk.faults import Change, DiskFault, Fate, Faults, Verdict
 from anchorhold.disk.model import Disk, Node
 
 BLOCK = 4096
+UNMOUNT = shutil.which("fusermount3") or "fusermount3"
 ROOM = 2**20
 """Blocks that the disk is said to have."""
 
@@ -264,10 +267,9 @@ def _forget(tree: Tree, folder: Path) -> None:
         with tree.settled:
             tree.settled.wait_for(lambda: tree.stale)
             path = folder / tree.stale[-1].lstrip("/")
-        try:
+        # Where it is not there nothing of it is remembered.
+        with contextlib.suppress(OSError):
             os.close(os.open(path, os.O_RDONLY))
-        except OSError:
-            pass  # it is not there, and so nothing of it is remembered
         with tree.settled:
             tree.stale.pop()
             tree.settled.notify_all()
@@ -281,7 +283,7 @@ def _serve(tree: Tree, ready: threading.Event, folder: Path) -> None:
         for line in sys.stdin.buffer:
             _say(_do(tree, msgspec.json.decode(line)))
     finally:
-        subprocess.run(["fusermount3", "-u", "-z", str(folder)], check=False)
+        subprocess.run([UNMOUNT, "-u", "-z", str(folder)], check=False)
 
 
 def _do(tree: Tree, asked: dict[str, Any]) -> dict[str, Any]:
@@ -309,8 +311,9 @@ def main() -> None:
     tree = Tree(ready)
     for run, arguments in ((_serve, (tree, ready, folder)), (_forget, (tree, folder))):
         threading.Thread(target=run, args=arguments, daemon=True).start()
-    # Names are looked up each time, and bring what `stat` says with them. That is remembered otherwise: the library cannot
-    # say it of a file that has no name any more. (Where such a file is written and then asked for it is an error, ESTALE.)
+    # Names are looked up each time, and bring what `stat` says with them. That is remembered otherwise: the library
+    # cannot say it of a file that has no name any more. (Where such a file is written, and then asked for its size, the
+    # answer is an error, ESTALE.)
     options = {"hard_remove": True, "entry_timeout": 0, "attr_timeout": 3600, "negative_timeout": 0}
     Mounted(tree, str(folder), foreground=True, fsname="anchorhold", subtype="disk", **options)
 

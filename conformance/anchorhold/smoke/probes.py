@@ -201,7 +201,7 @@ def _damage(session: Session) -> None:
             session.attempt("compact", noted=False)
             session.attempt("reopen")
             session.attempt("live")
-        for fault in ("error", "silent", "short"):
+        for fault in ("error", "silent", "short", "full"):
             session.attempt("fail_store", StoreFaultParams(point=first, fault=fault))
             session.attempt("compact", noted=False)
             session.attempt("live")
