@@ -126,12 +126,16 @@ class _LoadedProgram(Loaded):
         return WireCompactor(take=pool.take, give_back=pool.give_back, again=pool.again, outside=self._outside)
 
     def describe(self) -> Description:
-        """Who the compactor is, and what is done to it from outside: to see its steps it is made to compact once."""
+        """Who the compactor is, and what is done to it from outside.
+
+        On a disk that can fail it is made to compact once, for its steps to be seen: before that nothing fails.
+        """
         if self._description is None:
             said = super().describe()
             disk = self._outside.disk
-            steps = () if disk is None else rehearse(self.make, disk)
-            self._description = self._outside.described(said, steps, without_disk=self._without_disk)
+            if disk is not None:
+                self._outside = replace(self._outside, steps=rehearse(self.make, disk))
+            self._description = self._outside.described(said, without_disk=self._without_disk)
         return self._description
 
     def _begin(self) -> Connection:

@@ -1,8 +1,9 @@
-"""Mounts a disk in memory at a folder, and does what it is told: `python -m anchorhold.disk.server FOLDER`.
+"""Mounts a disk in memory, and does what it is told: `python -m anchorhold.disk.server FOLDER`.
 
-A process of its own, because one that waits for a file of its own would wait for itself. One JSON object a
-line on standard input, each answered by one: `{"do": "watch"}`, `{"do": "arm", "at": 3, "fault": "kill", "group": 4711}`, `{"do": "told"}` (which
-steps there were since), `{"do": "power"}`. It ends, and takes the disk with it, when its input ends.
+A process of its own, because one that waits for a file of its own would wait for itself. One JSON object a line on
+standard input, each answered by one: `{"do": "watch"}`, `{"do": "arm", "at": 3, "fault": "kill", "group": 4711}`,
+`{"do": "told"}` (which steps there were since), `{"do": "power"}`. It ends, and takes the disk with it, when its input
+ends.
 """
 
 import contextlib
@@ -266,13 +267,17 @@ def _forget(tree: Tree, folder: Path) -> None:
     while True:
         with tree.settled:
             tree.settled.wait_for(lambda: tree.stale)
-            path = folder / tree.stale[-1].lstrip("/")
-        # Where it is not there nothing of it is remembered.
-        with contextlib.suppress(OSError):
-            os.close(os.open(path, os.O_RDONLY))
+            path = folder / tree.stale[0].lstrip("/")
+        try:
+            opened = os.open(path, os.O_RDONLY)
+        except OSError:
+            opened = None  # it is not there, and so nothing of it is remembered
         with tree.settled:
-            tree.stale.pop()
+            tree.stale.pop(0)
             tree.settled.notify_all()
+        # Only now: to close it takes what a call that waited for this may hold.
+        if opened is not None:
+            os.close(opened)
 
 
 def _serve(tree: Tree, ready: threading.Event, folder: Path) -> None:

@@ -1,7 +1,6 @@
 """The compactor behind a program that speaks the wire protocol."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from anchorhold.compactor import Description, OperationError, Reply, Settings, Shown, Summarise
 from anchorhold.disk.faults import DiskFault
@@ -47,14 +46,15 @@ class WireCompactor(Operations):
         self._settings = Settings()
         self._armed: Point | str | None = None
         """Where the next compaction is stopped."""
+        self._faulty = False
+        """Whether the disk has something in store for it."""
         self._stopped = ""
         """Why no program is running, where none is."""
 
     def describe(self) -> Description:
         """As the adapter answered `initialize`, and what is done from outside. Raises AdapterError where it cannot be
-        started. Of its crash points only who has seen it compact can tell (`anchorhold.wire.rehearsal`)."""
-        description = self._connected().description
-        return replace(description, operations=description.operations | self._outside.means(description.operations))
+        started."""
+        return self._connected().description
 
     def open(self, settings: Settings, summarise: Summarise) -> Settings:
         """Start an empty session on a fresh store."""
@@ -143,14 +143,16 @@ class WireCompactor(Operations):
             return
         if disk is None or (point is None and name != MODEL):
             raise OperationError(f"there is no step {name!r}")
+        self._faulty = True
         disk.arm(1 if point is None else point.at, fault, group=connection.group)
 
     def _disarm(self) -> None:
         if self._armed is not None and not self._stopped and self._connection is not None:
             self._connection.keep_files(False)
         self._armed = None
-        if self._outside.disk is not None:
+        if self._faulty and self._outside.disk is not None:
             self._outside.disk.watch()
+        self._faulty = False
 
     def _stop(self, connection: Connection, why: str) -> None:
         connection.keep_files(True)

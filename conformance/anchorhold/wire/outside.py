@@ -70,6 +70,8 @@ class Outside:
     disk: DiskClient | None = None
     restarts: bool = True
     """Whether another program can be started on the files of one that was killed."""
+    steps: tuple[Change, ...] = ()
+    """Those of a compaction on the disk, once one was seen."""
 
     def means(self, offered: Collection[str]) -> frozenset[str]:
         """Operations that are the suite's own here, of a program that offers these.
@@ -81,31 +83,27 @@ class Outside:
             own.add("clock")
         if self.restarts and {"resume", "reopen"} <= set(offered):
             own.add("kill")
-            if self.disk is not None or "crash" not in offered:
+            if self.steps or "crash" not in offered:
                 own.add("crash")
-            if self.disk is not None:
+            if self.steps:
                 own.add("lose_power")
-        if self.disk is not None:
+        if self.steps:
             own.add("fail_store")
             if "corrupt" not in offered and {"pointers", "get"} <= set(offered):
                 own.add("corrupt")
         return frozenset(own)
 
-    def described(
-        self, description: Description, steps: Sequence[Change], *, without_disk: str | None = None
-    ) -> Description:
-        """The description with these means in it. `steps`: of a compaction on the disk; `without_disk`: why there is
-        no disk where one was asked for."""
+    def described(self, description: Description, *, without_disk: str | None = None) -> Description:
+        """The description with these means in it. `without_disk`: why there is no disk where one was asked for."""
         own = set(self.means(description.operations))
-        found = points(steps)
+        found = points(self.steps)
         hidden: dict[Mechanism, str] = {}
         if self.disk is not None and not found:
-            own -= {"fail_store"}
             hidden[Mechanism.STORE_ERRORS] = (
                 "no compaction changed a file in its TMPDIR: where it keeps its state cannot be made to fail"
             )
         names = description.crash_points
-        if "crash" in own or (self.disk is not None and found):
+        if "crash" in own or found:
             model = (MODEL,) if "crash" in own and Mechanism.SUMMARISER in description.mechanisms else ()
             names = (*model, *(point.name for point in found if point.power is False or "lose_power" in own))
         if "crash" in own and not names:
