@@ -6,6 +6,7 @@ from anchorhold.checkers.holding import HELD, Hold, through_pointers
 from anchorhold.checkers.outcomes import trace
 from anchorhold.checkers.progress import excuse, held_up
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
+from anchorhold.checkers.recovery import STOPS, unopened
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content
@@ -14,8 +15,6 @@ from anchorhold.history import EventType
 from anchorhold.size import high_water, window_size
 from anchorhold_spec.vocabulary import OutcomeKind
 
-STOPS = {"lose_power": "power was lost", "kill": "the process was killed"}
-"""Operations that stop the process between two others, each in words."""
 WRITING = frozenset({"compact", "evict", "tombstone", "supersede", "forget", "append", "clear", "rewind", "override"})
 
 
@@ -41,6 +40,17 @@ def cra_3(reading: Reading, tally: Tally) -> None:
                 led.pop(token, None)
             led |= {t: content(a) for t, a in stretch.after.answers.items() if a.kind in CONTENT}
             buried |= {(t.literal, t.source) for t in stretch.after.tombstones or ()}
+
+    for stopped, opening in unopened(reading):
+        if stopped.op in STOPS:
+            tally.trigger(int(stopped.op == "lose_power"))
+            what = STOPS[stopped.op]
+            tally.fail(
+                f"{what[0].upper()}{what[1:]}, and the session cannot be opened any more "
+                f"({opening.error or 'no reason given'}).",
+                fact=f"{stopped.op} at {stopped.start}",
+                event=opening.end,
+            )
 
 
 def _gone(reading: Reading, stretch: Stretch, led: dict[str, str], buried: set[tuple[str, str | None]]) -> str | None:

@@ -1,5 +1,6 @@
 """What anybody can do to a program from outside: kill it between two operations, change the clocks twice a year."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -9,7 +10,7 @@ from anchorhold.workload import AnyStep, Ask, Clock, Compact, Kill, Probe, Reope
 from anchorhold_spec.vocabulary import Fact
 
 HOUR = 3600.0
-CHANGES = (datetime(2026, 10, 25, 1, tzinfo=UTC), datetime(2027, 3, 28, 1, tzinfo=UTC))
+CHANGES = {"ends": datetime(2026, 10, 25, 1, tzinfo=UTC), "begins": datetime(2027, 3, 28, 1, tzinfo=UTC)}
 """When summer time ends, and when it begins, in the zone of a clock that is moved from outside."""
 MARGIN = 20 * 60.0
 """Seconds before a change, and after it."""
@@ -45,19 +46,17 @@ def _killed(plan: Plan) -> tuple[AnyStep, ...]:
     )
 
 
-def _summer_time(plan: Plan) -> tuple[AnyStep, ...]:
+def _across(change: datetime) -> Callable[[Plan], tuple[AnyStep, ...]]:
     """Twenty minutes before the clocks change originals are archived; twenty minutes after it they are asked for.
 
-    Forty minutes went by on any clock that is not read in local time; on one that is, an hour more, or less. No time
-    passes at all, so nothing may have expired (RET-4).
+    Forty minutes went by on any clock that is not read in local time, which is less than the lifetime; on one that is,
+    an hour more, or less. No time passes at all, so nothing may have expired (RET-4).
     """
-    steps: list[AnyStep] = []
-    shifted = 0.0
-    for change in CHANGES:
+
+    def build(plan: Plan) -> tuple[AnyStep, ...]:
         facts = plan.facts(3)
-        before = change.timestamp() - EPOCH - MARGIN
-        steps += (
-            Clock(shift=before - shifted),
+        return (
+            Clock(shift=change.timestamp() - EPOCH - MARGIN),
             *plan.said(*facts),
             *plan.compacted("drop"),
             Probe(),
@@ -66,19 +65,22 @@ def _summer_time(plan: Plan) -> tuple[AnyStep, ...]:
             *plan.compacted("drop", *plan.facts(1)),
             *_asks(*facts),
         )
-        shifted = before + 2 * MARGIN
-    return tuple(steps)
+
+    return build
 
 
 OUTSIDE = (
     Scenario(
         name="killed", aims=("CRA-3", "ANC-1", "PTR-2", "IDX-1"), build=_killed, needs=frozenset({"kill", "reopen"})
     ),
-    Scenario(
-        name="summer-time",
-        aims=("RET-4", "PTR-2"),
-        build=_summer_time,
-        needs=frozenset({"clock", "expire"}),
-        settings=HOURLY,
+    *(
+        Scenario(
+            name=f"summer-time-{name}",
+            aims=("RET-4", "PTR-2"),
+            build=_across(change),
+            needs=frozenset({"clock", "expire"}),
+            settings=HOURLY,
+        )
+        for name, change in CHANGES.items()
     ),
 )
