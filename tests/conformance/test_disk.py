@@ -177,7 +177,7 @@ def test_a_database_works_and_comes_back_as_it_was_committed_when_power_goes(
 ) -> None:
     connection = sqlite3.connect(folder / "db")
     assert connection.execute(f"PRAGMA journal_mode={mode}").fetchone() == (mode,)
-    # With FULL the removal of a journal may be lost, and with it what was committed: so the documentation of SQLite says.
+    # With FULL the removal of a journal may be lost, and with it what was committed, as SQLite documents.
     connection.execute("PRAGMA synchronous=EXTRA")
     connection.execute("CREATE TABLE t (a)")
     connection.execute("INSERT INTO t VALUES (1)")

@@ -1,4 +1,4 @@
-"""Programs that are killed, and whose disk fails, from outside: what they need not offer themselves is seen all the same."""
+"""Programs that are killed, and whose disk fails, from outside: nothing of it is asked of their adapters."""
 
 import json
 import os
@@ -45,12 +45,11 @@ def keeper(tmp_path: Path) -> Callable[[str], str]:
 
 
 @pytest.fixture
-def disk() -> Iterator[None]:
+def disk() -> None:
     reason = client.missing()
     if reason is not None:
         assert not os.environ.get("CI"), reason
         pytest.skip(reason)
-    yield
 
 
 def found(loaded: Loaded, scenario: Scenario, rules: set[str]) -> dict[str, tuple[int, list[str]]]:

@@ -755,8 +755,8 @@ PARAMETERS = {
     "begin": ("worker", "op", "arguments"),
     "advance": ("worker",),
 }
-"""Parameters of the operations, in the order in which methods are given them; those of `open`, `resume` and `append` are
-built above."""
+"""Parameters of the operations, in the order in which methods are given them. Those of `open`, `resume` and `append`
+are built above."""
 
 
 def serve(adapter: Any, *, channel: Channel | None = None) -> None:

@@ -58,9 +58,9 @@ class FaultyConnection:
     """A connection whose commits can be made to fail.
 
     An `error` is one of the disk, at the commit; where it is `full`, so is every later one. `silent` says that it
-    committed, and did not. A `short` write of an original stores a part of it; of anything else SQLite would not have a
-    part: a transaction whose end is missing from the log is not in the database at all, and so it is as if it had been
-    silent.
+    committed, and did not. A `short` write of an original stores a part of it; of anything else SQLite would not have
+    a part: a transaction whose end is missing from the log is not in the database at all, and so it is as if it had
+    been silent.
     """
 
     def __init__(self, connection: Connection, faults: Faults) -> None:

@@ -77,8 +77,9 @@ def cra_1(reading: Reading, tally: Tally) -> None:
         if stopped.op == "crash":
             tally.trigger()
             point = stopped.arguments.get("point", "?")
+            why = opening.error or "no reason given"
             tally.fail(
-                f"After a crash at “{point}” the session cannot be opened any more ({opening.error or 'no reason given'}).",
+                f"After a crash at “{point}” the session cannot be opened any more ({why}).",
                 fact=f"crash at {point}",
                 event=opening.end,
             )

@@ -1,4 +1,4 @@
-"""What was stopped and could never be opened again: there is no state of it at all, neither the old nor the new one."""
+"""What was stopped and could never be opened again: there is no state of it, neither the old one nor the new."""
 
 from collections.abc import Iterator
 

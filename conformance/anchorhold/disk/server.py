@@ -2,11 +2,10 @@
 
 A process of its own, because one that waits for a file of its own would wait for itself. One JSON object a line on
 standard input, each answered by one: `{"do": "watch"}`, `{"do": "arm", "at": 3, "fault": "kill", "group": 4711}`,
-`{"do": "told"}` (which steps there were since), `{"do": "power"}`. It ends, and takes the disk with it, when its input
-ends.
+`{"do": "told"}` (which steps there were since), `{"do": "power"}`. It ends, and takes the disk with it, when its
+input ends.
 """
 
-import contextlib
 import errno
 import os
 import shutil
@@ -317,8 +316,8 @@ def main() -> None:
     for run, arguments in ((_serve, (tree, ready, folder)), (_forget, (tree, folder))):
         threading.Thread(target=run, args=arguments, daemon=True).start()
     # Names are looked up each time, and bring what `stat` says with them. That is remembered otherwise: the library
-    # cannot say it of a file that has no name any more. (Where such a file is written, and then asked for its size, the
-    # answer is an error, ESTALE.)
+    # cannot say it of a file that has no name any more. (Where such a file is written, and then asked for its size,
+    # the answer is an error, ESTALE.)
     options = {"hard_remove": True, "entry_timeout": 0, "attr_timeout": 3600, "negative_timeout": 0}
     Mounted(tree, str(folder), foreground=True, fsname="anchorhold", subtype="disk", **options)
 

@@ -49,8 +49,8 @@ def _killed(plan: Plan) -> tuple[AnyStep, ...]:
 def _across(change: datetime) -> Callable[[Plan], tuple[AnyStep, ...]]:
     """Twenty minutes before the clocks change originals are archived; twenty minutes after it they are asked for.
 
-    Forty minutes went by on any clock that is not read in local time, which is less than the lifetime; on one that is,
-    an hour more, or less. No time passes at all, so nothing may have expired (RET-4).
+    Forty minutes went by on any clock that is not read in local time, which is less than the lifetime; on one that
+    is, an hour more, or less. No time passes at all, so nothing may have expired (RET-4).
     """
 
     def build(plan: Plan) -> tuple[AnyStep, ...]:

@@ -1,6 +1,7 @@
 """Damages what a text says wherever it lies in files, behind everybody's back: one letter of it becomes another."""
 
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 from anchorhold.traces import forms
@@ -43,8 +44,8 @@ def _damage_file(path: Path, text: str) -> bool:
 
 def _letter(form: bytes) -> int:
     """Where in the middle a letter stands that is no part of an escape: the file is to stay readable."""
-    middle: int = len(form) // 2
-    for at in (*range(middle, len(form)), *range(middle)):
+    middle = len(form) // 2
+    for at in chain(range(middle, len(form)), range(middle)):
         if form[at : at + 1].isalpha() and b"\\" not in form[max(0, at - 6) : at]:
             return at
     return middle
