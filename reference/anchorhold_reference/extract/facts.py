@@ -29,7 +29,7 @@ def mentions(text: str) -> list[Mention]:
             identity = f"number\x1f{digits}\x1fFalse\x1fFalse\x1f{LINE}\x1f{said}"
             key = blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=16).digest()
             place = (begin, begin + len(digits))
-            add(
+            result.append(
                 make(
                     Mention, ("number", digits, *place, said, key, None, None, None, False, False, LINE, None, False)
                 )

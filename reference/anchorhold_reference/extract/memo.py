@@ -9,8 +9,8 @@ T = TypeVar("T")
 class Memo(dict[str, T]):
     """A dictionary that works out what it does not hold, and holds the answers that were asked for last.
 
-    Up to twice `size` are held: when `size` are young they become the old ones, and what was old and was not asked for
-    since is forgotten. A look-up is a dictionary's own, and costs half of one in `functools.lru_cache`,
+    Up to twice `size` are held: when `size` are young they become the old ones, and what was old and was not asked
+    for since is forgotten. A look-up is a dictionary's own, and costs half of one in `functools.lru_cache`,
     which would move what was asked for to the end of a list each time.
     """
 

@@ -203,12 +203,12 @@ _SAYS = {
     | (HEDGE if word in HEDGING_WORDS else 0)
     | (SPEAKER if word in SPEAKERS else 0)
     | (BOUND_END if word in BOUND_WORDS else 0)
-    for word in NEGATING_WORDS | HEDGING_WORDS | SPEAKERS.keys() | BOUND_WORDS
+    for word in NEGATING_WORDS | HEDGING_WORDS | frozenset(SPEAKERS) | BOUND_WORDS
 }
 """What a word hints at by what it is, also inside a longer one."""
 _SAYS_ALONE = {
     word: _SAYS.get(word, 0) | (VERB if word in _VERBS else 0) | (OF if word == "of" else 0)
-    for word in _SAYS.keys() | _VERBS | {"of"}
+    for word in _VERBS | frozenset([*_SAYS, "of"])
 }
 """The same of a word that stands by itself."""
 MEMO: Memo[Word | None] = Memo(read_word, 1 << 16)
