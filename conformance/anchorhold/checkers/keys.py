@@ -121,8 +121,8 @@ class Keys:
         return False
 
     def before(self, name: str) -> tuple[int, tuple[int, int] | None] | None:
-        """Of tokens with one key of the store that are packed away: the highest epoch, and between which turns all lie
-        that they stand for (numbers of the first and the last)."""
+        """Of tokens with one key of the store that are packed away: the highest epoch, and between which turns all
+        lie that they stand for (numbers of the first and the last)."""
         row = self._stored.get(name) if len(self._stored) else None
         if row is None:
             return None
