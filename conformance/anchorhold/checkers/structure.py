@@ -178,7 +178,7 @@ class Order(Watch):
                 )
 
     def _in_order(self, look: Observation) -> bool:
-        """Whether no id stands twice and every turn behind all that came before it, so that there is nothing to say."""
+        """Whether no id stands twice and every turn behind all that came before it, so that all is well."""
         if self._again:
             return False
         items, order, turn_of = look.items, self.known.order, self.known.turn_of

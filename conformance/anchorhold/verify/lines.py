@@ -71,7 +71,8 @@ CHUNK: Final = 64 * 1024
 
 def chunks(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes]]:
     """Whole lines, many at a time, with the place in the file at which they begin; a header by itself. Of a
-    line that is too long there is only the beginning, without an end; so there is of one with which the file breaks off."""
+    line that is too long there is only the beginning, without an end; so there is of one with which the file breaks
+    off."""
     rest, at = b"", file.tell() if file.seekable() else 0
     while data := file.read(CHUNK):
         cut = data.rfind(b"\n") + 1
