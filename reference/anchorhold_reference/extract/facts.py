@@ -11,7 +11,7 @@ from anchorhold_reference.extract.lines import facts_in
 from anchorhold_reference.extract.mention import LINE, Mention, key_of, make, placed
 from anchorhold_spec.vocabulary import ToolCall, Turn
 
-_LINE = re.compile(r"([^\S\n]*(?:(\d{1,7})(?:→|\t|:(?![\d/])))?[^\S\n]*)(.*)\n?")
+NUMBERED = re.compile(r"([^\S\n]*(?:(\d{1,7})(?:→|\t|:(?![\d/])))?[^\S\n]*)(.*)\n?")
 """A line: white space with the line's number, as tools print them that show files; the number; and the rest."""
 
 
@@ -19,7 +19,7 @@ def mentions(text: str) -> list[Mention]:
     """Every fact that a text says, parts of slots included, line by line."""
     result: list[Mention] = []
     start = 0
-    for before, digits, line in _LINE.findall(text.replace("\r", "\n") if "\r" in text else text):
+    for before, digits, line in NUMBERED.findall(text.replace("\r", "\n") if "\r" in text else text):
         at = start + len(before)
         if digits:
             numbered = before.lstrip()

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Final
 
-from anchorhold_reference.extract.literals import Telling, literals, near, places
+from anchorhold_reference.extract.literals import Telling, hedges, literals, negators, places
 from anchorhold_reference.extract.memo import Memo
 from anchorhold_reference.extract.mention import NEEDS_SENTENCE, PLAIN, Fact, Mention, key_of, level
 from anchorhold_reference.extract.patterns import BOUND
 from anchorhold_reference.extract.slots import Slot, slot_in
-from anchorhold_reference.extract.text import HEDGE, NEGATION, NEGATOR, Sentence, Spans, bounds, plain, read_sentence
+from anchorhold_reference.extract.text import NEGATION, Sentence, Spans, bounds, plain, read_sentence
 from anchorhold_reference.extract.words import (
     BOUND_END,
     BULLET,
@@ -131,13 +131,16 @@ def _sentences(text: str, found: list[str], told: Telling, flags: int, at: list[
     several = flags & STOP and any(word.flags & STOP for i, word in told if i < last)
     first, word = told[0]
     bulleted = flags & BULLET != 0 and (several or (first == 0 and word.flags & BULLET != 0))
-    if not (several or bulleted or flags & (NEGATES | HEDGES | SPEAKER)):
-        return [plain(text)]
-    negators = near(NEGATOR, NEGATES, text, found, told, at) if flags & NEGATES else ()
-    hedges = near(HEDGE, HEDGES, text, found, told, at) if flags & HEDGES else ()
     attributed = flags & SPEAKER != 0
+    if attributed and not several and not bulleted:
+        # A speaker's name is the first word or, behind an article, the second.
+        attributed = any(word.flags & SPEAKER for i, word in told[:2] if i < 2)
+    denies = negators(told, at) if flags & NEGATES else ()
+    doubts = hedges(text, found, told, flags, at) if flags & HEDGES else ()
+    if not (several or bulleted or attributed):
+        return [plain(text, denies, doubts)]
     return [
-        read_sentence(text, one, other, bulleted=bulleted, attributed=attributed, negators=negators, hedges=hedges)
+        read_sentence(text, one, other, bulleted=bulleted, attributed=attributed, negators=denies, hedges=doubts)
         for one, other in (bounds(text, 0, len(text)) if several else ((0, len(text)),))
     ]
 

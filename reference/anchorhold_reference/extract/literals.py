@@ -1,12 +1,23 @@
 """The literals of one line: what its words hold by themselves, and what reaches over several of them."""
 
-import re
 from itertools import accumulate
 from typing import TypeAlias
 
 from anchorhold_reference.extract.patterns import QUOTATION, TIMESTAMP
+from anchorhold_reference.extract.text import HEDGE as HEDGES
 from anchorhold_reference.extract.text import Spans
-from anchorhold_reference.extract.words import AMOUNT, CAPITAL, JOINER, OPTION, QUOTE, TIME, Literal, Word
+from anchorhold_reference.extract.words import (
+    AMOUNT,
+    CAPITAL,
+    HEDGE,
+    JOINER,
+    OPTION,
+    QUOTE,
+    TIME,
+    WIDE,
+    Literal,
+    Word,
+)
 
 Telling: TypeAlias = list[tuple[int, Word]]
 """The words of a line that say something by themselves, each with its number among all of them."""
@@ -30,16 +41,28 @@ def places(text: str, found: list[str], *, whole: bool) -> list[int]:
     return standing
 
 
-def near(pattern: re.Pattern[str], hint: int, text: str, found: list[str], told: Telling, at: list[int]) -> Spans:
-    """Where a pattern stands in a line, looked for only beside the words that hint at it."""
+def negators(told: Telling, at: list[int]) -> Spans:
+    """What negates in a line."""
+    return tuple(
+        [(at[i] + begin, at[i] + finish) for i, word in told if word.negators for begin, finish in word.negators]
+    )
+
+
+def hedges(text: str, found: list[str], told: Telling, flags: int, at: list[int]) -> Spans:
+    """What hedges in a line."""
+    if not flags & WIDE:
+        return tuple(
+            [(at[i] + begin, at[i] + finish) for i, word in told if word.hedges for begin, finish in word.hedges]
+        )
+    # Hedges of several words are looked for beside the words that hint at them.
     spans: list[tuple[int, int]] = []
     done = 0
     last = len(found) - 1
     for i, word in told:
-        if word.flags & hint:
+        if word.flags & HEDGE:
             after = i + 1 if i < last else last
             low, high = max(done, at[i - 1] if i else 0), at[after] + len(found[after])
-            for match in pattern.finditer(text, low, high):
+            for match in HEDGES.finditer(text, low, high):
                 spans.append(match.span())
                 done = match.end()
     return tuple(spans)
@@ -80,9 +103,25 @@ def literals(
             if not (times and _overlap(times, begin, finish))
         ]
         if flags & QUOTE:
-            result += [("quotation", *match.span(), match.group(), b"") for match in QUOTATION.finditer(text)]
+            result += [("quotation", begin, finish, text[begin:finish], b"") for begin, finish in _quotations(text)]
         result.sort(key=_place)
     return result
+
+
+def _quotations(text: str) -> list[tuple[int, int]]:
+    """What `QUOTATION` finds; where only plain quotation marks stand, from mark to mark."""
+    if "“" in text or "«" in text:
+        return [match.span() for match in QUOTATION.finditer(text)]
+    spans: list[tuple[int, int]] = []
+    begin = text.find('"')
+    while begin >= 0:
+        match = QUOTATION.match(text, begin)
+        if match is None:
+            begin = text.find('"', begin + 1)
+        else:
+            spans.append(match.span())
+            begin = text.find('"', match.end())
+    return spans
 
 
 def _place(literal: Literal) -> int:

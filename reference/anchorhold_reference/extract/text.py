@@ -130,6 +130,10 @@ HEDGING_WORDS = frozenset(
     ]
 )
 """Where none of these is a word of a text, and no `~`, `HEDGE` finds nothing."""
+WIDE_WORDS = frozenset(
+    ["appear", "appears", "think", "guess", "believe", "suspect", "assume", "sure", "should", "would", "case"]
+)
+"""Those of them that hedge together with another word only: "i think", "would be"."""
 SPEAKERS = {
     "user": "user",
     "human": "user",
@@ -195,10 +199,10 @@ def bounds(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def plain(text: str) -> Sentence:
-    """A line that is one sentence, with nothing before it and nothing that negates or hedges in it."""
+def plain(text: str, negators: Spans, hedges: Spans) -> Sentence:
+    """A line that is one sentence and says nothing of bullets and speakers."""
     end = len(text.rstrip())
-    return Sentence(0, 0, 0, end, None, (), (), text[end - 1] == "?")
+    return Sentence(0, 0, 0, end, None, negators, hedges, text[end - 1] == "?")
 
 
 def read_sentence(

@@ -18,7 +18,8 @@ from anchorhold_reference.extract.patterns import (
     UNIT,
     WORD,
 )
-from anchorhold_reference.extract.text import HEDGING_WORDS, NEGATING_WORDS, SPEAKERS
+from anchorhold_reference.extract.text import HEDGE as HEDGES
+from anchorhold_reference.extract.text import HEDGING_WORDS, NEGATING_WORDS, NEGATOR, SPEAKERS, WIDE_WORDS, Spans
 
 LITERAL: Final = 1
 STOP: Final = 2
@@ -40,6 +41,8 @@ BOUND_END: Final = 4096
 """A bound of a number may end with it."""
 BULLET: Final = 8192
 """At the start of a line it may be a bullet, or end there with one."""
+WIDE: Final = 16384
+"""Belongs to a hedge of several words."""
 
 LONGEST: Final = 64
 """Words that are longer are taken apart at punctuation, as compact JSON has to be, and are not remembered whole."""
@@ -58,9 +61,17 @@ OPTION: Final = "option"
 class Word:
     """What is to be known of a word."""
 
-    __slots__ = ("capital", "flags", "literals", "unit")
+    __slots__ = ("capital", "flags", "hedges", "literals", "negators", "unit")
 
-    def __init__(self, flags: int, literals: tuple[Literal, ...], capital: tuple[int, int] | None, unit: int) -> None:
+    def __init__(
+        self,
+        flags: int,
+        literals: tuple[Literal, ...],
+        capital: tuple[int, int] | None,
+        unit: int,
+        negators: Spans,
+        hedges: Spans,
+    ) -> None:
         self.flags = flags
         self.literals = literals
         """With their places in the word; `AMOUNT` and `OPTION` are kinds here, too."""
@@ -68,6 +79,10 @@ class Word:
         """Where a capitalised word stands in it, that may be a name or a part of one."""
         self.unit = unit
         """How many of its characters are a unit, if a number stands before it."""
+        self.negators = negators
+        """Where in it something negates."""
+        self.hedges = hedges
+        """Where in it something hedges; of a line in which a word is `WIDE` only the line tells."""
 
 
 _PARTS = re.compile(r"\w+(?:['’]t)?")
@@ -185,7 +200,11 @@ def read_word(word: str) -> Word | None:
         flags |= QUOTE
     measured = _UNIT.match(word)
     unit = 0 if measured is None else measured.end()
-    return Word(flags, literals, capital, unit) if flags or unit else None
+    if not flags and not unit:
+        return None
+    negators = tuple([match.span() for match in NEGATOR.finditer(word)]) if flags & NEGATION else ()
+    hedges = tuple([match.span() for match in HEDGES.finditer(word)]) if flags & HEDGE else ()
+    return Word(flags, literals, capital, unit, negators, hedges)
 
 
 def _literal(kind: str, begin: int, end: int, text: str, word: str) -> Literal:
@@ -201,6 +220,7 @@ _STOPS = frozenset(".!?")
 _SAYS = {
     word: (NEGATION if word in NEGATING_WORDS else 0)
     | (HEDGE if word in HEDGING_WORDS else 0)
+    | (WIDE if word in WIDE_WORDS else 0)
     | (SPEAKER if word in SPEAKERS else 0)
     | (BOUND_END if word in BOUND_WORDS else 0)
     for word in NEGATING_WORDS | HEDGING_WORDS | frozenset(SPEAKERS) | BOUND_WORDS
