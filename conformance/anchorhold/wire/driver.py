@@ -186,6 +186,9 @@ class WireCompactor(Operations):
         """Another program on what the last one left behind."""
         # Without it neither `kill` nor `crash` is offered from outside.
         assert self._again is not None
+        # One that is there could not go on either, when it was asked to.
+        connection.keep_files(True)
+        connection.kill()
         self._stopped = "the program that was to go on could not be started"
         self._connection = connection = self._again(connection)
         connection.keep_files(True)
