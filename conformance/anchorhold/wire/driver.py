@@ -194,6 +194,9 @@ class WireCompactor(Operations):
         connection.keep_files(True)
         try:
             result = connection.call("resume", ResumeParams(settings=self._settings), summarise=self._summarise)
+        except OperationError as error:
+            self._stopped = f"the program that was to go on did not: {error}"
+            raise
         except AdapterError as error:
             # In the midst of recovery it is the compactor that fails, and the suite that brought it there.
             self._stopped = f"the program that was to go on did not: {error.message}"
