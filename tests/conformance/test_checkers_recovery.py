@@ -1,4 +1,4 @@
-"""CRA-1 and CRA-3 where a session cannot be opened any more, and where a process was killed and power was not lost."""
+"""CRA-1 and CRA-3 where a session cannot be opened any more, and where a process was killed and kept its power."""
 
 import pytest
 from history_builder import PLAIN, Play, judge
