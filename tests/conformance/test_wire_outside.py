@@ -239,6 +239,21 @@ def test_a_static_program_of_another_language_is_reached_as_well(tmp_path: Path)
             assert failures == []
 
 
+@pytest.mark.usefixtures("disk")
+def test_a_history_is_played_again_on_such_a_disk_without_asking_who_the_compactor_is(
+    keeper: Callable[[str], str],
+) -> None:
+    with load(f"cmd+store:{keeper('never-syncs')}") as loaded:
+        compactor = loaded.make()
+        compactor.open(ASKED_FOR, lambda shown: Reply(text="S"))
+        compactor.lose_power()
+        with pytest.raises(OperationError):
+            compactor.reopen()
+        with pytest.raises(OperationError, match="did not"):
+            compactor.live()
+        compactor.close()
+
+
 @pytest.mark.slow
 def test_an_adapter_that_can_be_started_again_passes_smoke(keeper: Callable[[str], str]) -> None:
     tried = smoke(f"cmd:{keeper('')}", seconds=60)
