@@ -1,5 +1,6 @@
 """Programs that are killed, and whose disk fails, from outside: nothing of it is asked of their adapters."""
 
+import contextlib
 import json
 import os
 import shlex
@@ -251,7 +252,9 @@ def test_a_history_is_played_again_on_such_a_disk_without_asking_who_the_compact
             compactor.reopen()
         with pytest.raises(OperationError, match="did not"):
             compactor.live()
-        compactor.close()
+        # What its adapter makes of a session that it has not is its own matter.
+        with contextlib.suppress(OperationError):
+            compactor.close()
 
 
 @pytest.mark.slow
