@@ -120,23 +120,23 @@ class _LoadedProgram(Loaded):
         self._pool = Pool(self._begin, reuse=reuse, go_on=lambda killed: self._start(files=killed.files))
 
     def make(self) -> Operations:
-        pool = self._pool
         if self._on_disk and self._outside.disk is None:
-            self._outside = replace(self._outside, disk=DiskClient())
-        return WireCompactor(take=pool.take, give_back=pool.give_back, again=pool.again, outside=self._outside)
+            # Its steps on the disk have to be seen before they can be made to fail: it compacts once.
+            disk = DiskClient()
+            self._outside = replace(self._outside, disk=disk)
+            self._outside = replace(self._outside, steps=rehearse(self._compactor, disk))
+        return self._compactor()
 
     def describe(self) -> Description:
-        """Who the compactor is, and what is done to it from outside.
-
-        On a disk that can fail it is made to compact once, for its steps to be seen: before that nothing fails.
-        """
+        """Who the compactor is, and what is done to it from outside."""
         if self._description is None:
             said = super().describe()
-            disk = self._outside.disk
-            if disk is not None:
-                self._outside = replace(self._outside, steps=rehearse(self.make, disk))
             self._description = self._outside.described(said, without_disk=self._without_disk)
         return self._description
+
+    def _compactor(self) -> Operations:
+        pool = self._pool
+        return WireCompactor(take=pool.take, give_back=pool.give_back, again=pool.again, outside=self._outside)
 
     def _begin(self) -> Connection:
         disk = self._outside.disk

@@ -161,6 +161,9 @@ def test_files_are_files(folder: Path) -> None:
         file.write(b"y" * 20)
     assert (folder / "link").read_bytes() == b"x" * 299_990 + b"y" * 20
     assert (folder / "b").stat().st_nlink == 2
+    (folder / "c").write_bytes(b"short")
+    assert (folder / "b").read_bytes() == b"short"
+    (folder / "c").write_bytes(b"xxxyyy")
     assert sorted(path.name for path in folder.iterdir()) == ["b", "c", "link"]
     with pytest.raises(OSError, match="not empty"):
         folder.rmdir()

@@ -1,5 +1,6 @@
 """Programs that are killed, and whose disk fails, from outside: nothing of it is asked of their adapters."""
 
+import contextlib
 import json
 import os
 import shlex
@@ -190,19 +191,28 @@ def test_a_defect_of_durability_is_caught_in_a_program_that_knows_nothing_of_fau
     assert any(failed)
 
 
+RIGHT = {
+    "stopped": {"CRA-3", "EPO-3", "PTR-1", "PTR-2", "ANC-1"},
+    "crashed": {"CRA-1", "CRA-2", "PTR-1", "ANC-1"},
+    "failing": {"OUT-3", "PRO-3", "PTR-1"},
+}
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("disk")
-def test_a_program_that_does_all_of_it_right_is_not_blamed(keeper: Callable[[str], str]) -> None:
-    rules = {"CRA-1", "CRA-2", "CRA-3", "OUT-3", "PTR-1", "PTR-2", "EPO-3", "ANC-1", "ANC-5", "PRO-3"}
-    triggered = dict.fromkeys(rules, 0)
+@pytest.mark.parametrize("how", RIGHT)
+def test_a_program_that_does_all_of_it_right_is_not_blamed(keeper: Callable[[str], str], how: str) -> None:
+    triggered = dict.fromkeys(RIGHT[how], 0)
     with load(f"cmd+store:{keeper('')}") as loaded:
-        points_of = loaded.describe().crash_points
-        assert {point_of(point) is not None for point in points_of} == {True, False}
-        every = [SCENARIOS[name] for name in ("power", "killed", "restarts", "damaged-bytes")]
-        every += [crash_at(number, point) for number, point in enumerate(points_of)]
-        every += [store_fails_at(number, point) for number, point in enumerate(points_of)]
-        for scenario in every:
-            for rule, (times, failures) in found(loaded, scenario, rules).items():
+        numbered = list(enumerate(loaded.describe().crash_points))
+        assert {point_of(point) is not None for _, point in numbered} == {True, False}
+        every = {
+            "stopped": [SCENARIOS[name] for name in ("power", "killed", "restarts", "damaged-bytes")],
+            "crashed": [crash_at(number, point) for number, point in numbered],
+            "failing": [store_fails_at(number, point) for number, point in numbered],
+        }
+        for scenario in every[how]:
+            for rule, (times, failures) in found(loaded, scenario, RIGHT[how]).items():
                 assert failures == [], f"{scenario.name}: {rule}"
                 triggered[rule] += times
     assert all(times > 0 for times in triggered.values()), triggered
@@ -228,6 +238,23 @@ def test_a_static_program_of_another_language_is_reached_as_well(tmp_path: Path)
             times, failures = found(loaded, scenario, rules)[rule]
             assert times > 0
             assert failures == []
+
+
+@pytest.mark.usefixtures("disk")
+def test_a_history_is_played_again_on_such_a_disk_without_asking_who_the_compactor_is(
+    keeper: Callable[[str], str],
+) -> None:
+    with load(f"cmd+store:{keeper('never-syncs')}") as loaded:
+        compactor = loaded.make()
+        compactor.open(ASKED_FOR, lambda shown: Reply(text="S"))
+        compactor.lose_power()
+        with pytest.raises(OperationError):
+            compactor.reopen()
+        with pytest.raises(OperationError, match="did not"):
+            compactor.live()
+        # What its adapter makes of a session that it has not is its own matter.
+        with contextlib.suppress(OperationError):
+            compactor.close()
 
 
 @pytest.mark.slow

@@ -4,8 +4,13 @@ from collections.abc import Iterator
 
 from anchorhold.checkers.reading import Operation, Reading
 
-STOPS = {"lose_power": "power was lost", "kill": "the process was killed"}
+STOPS = {"lose_power": "Power was lost", "kill": "The process was killed"}
 """Operations that stop the process between two others, each in words."""
+
+
+def named(stopped: Operation) -> str:
+    """Such an operation as what a failure is about."""
+    return f"{'loss of power' if stopped.op == 'lose_power' else 'kill'} at {stopped.start}"
 
 
 def unopened(reading: Reading) -> Iterator[tuple[Operation, Operation]]:

@@ -6,7 +6,7 @@ from anchorhold.checkers.holding import HELD, Hold, through_pointers
 from anchorhold.checkers.outcomes import trace
 from anchorhold.checkers.progress import excuse, held_up
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
-from anchorhold.checkers.recovery import STOPS, unopened
+from anchorhold.checkers.recovery import STOPS, named, unopened
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content
@@ -30,10 +30,9 @@ def cra_3(reading: Reading, tally: Tally) -> None:
                 tally.trigger(int(lost.op == "lose_power"))
                 gone = _gone(reading, stretch, led, buried)
                 if gone is not None:
-                    what = STOPS[lost.op]
                     tally.fail(
-                        f"{what[0].upper()}{what[1:]}, and after recovery {gone}.",
-                        fact=f"{lost.op} at {lost.start}",
+                        f"{STOPS[lost.op]}, and after recovery {gone}.",
+                        fact=named(lost),
                         event=stretch.after.end,
                     )
             for token in [t for t, answer in stretch.after.answers.items() if answer.kind not in CONTENT]:
@@ -44,11 +43,10 @@ def cra_3(reading: Reading, tally: Tally) -> None:
     for stopped, opening in unopened(reading):
         if stopped.op in STOPS:
             tally.trigger(int(stopped.op == "lose_power"))
-            what = STOPS[stopped.op]
             tally.fail(
-                f"{what[0].upper()}{what[1:]}, and the session cannot be opened any more "
+                f"{STOPS[stopped.op]}, and the session cannot be opened any more "
                 f"({opening.error or 'no reason given'}).",
-                fact=f"{stopped.op} at {stopped.start}",
+                fact=named(stopped),
                 event=opening.end,
             )
 

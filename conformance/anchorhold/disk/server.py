@@ -91,7 +91,12 @@ class Tree(mfusepy.Operations):  # type: ignore[misc]
 
     def open(self, path: str, flags: int) -> int:
         with self.settled:
-            return self._opened(self.disk.find(path), path)
+            node = self.disk.find(path)
+            # To open a file and to empty it is one call.
+            emptied = flags & os.O_TRUNC and node.content
+            if emptied and self._meets(Change.TRUNCATE, path).fate is Fate.DONE:
+                self.disk.truncate(node, 0)
+            return self._opened(node, path)
 
     def read(self, path: str | None, size: int, offset: int, fh: int) -> bytes:
         with self.settled:

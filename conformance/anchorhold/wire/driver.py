@@ -186,11 +186,17 @@ class WireCompactor(Operations):
         """Another program on what the last one left behind."""
         # Without it neither `kill` nor `crash` is offered from outside.
         assert self._again is not None
+        # One that is there could not go on either, when it was asked to.
+        connection.keep_files(True)
+        connection.kill()
         self._stopped = "the program that was to go on could not be started"
         self._connection = connection = self._again(connection)
         connection.keep_files(True)
         try:
             result = connection.call("resume", ResumeParams(settings=self._settings), summarise=self._summarise)
+        except OperationError as error:
+            self._stopped = f"the program that was to go on did not: {error}"
+            raise
         except AdapterError as error:
             # In the midst of recovery it is the compactor that fails, and the suite that brought it there.
             self._stopped = f"the program that was to go on did not: {error.message}"
