@@ -2,15 +2,26 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from compactors.journal import Journal
+from compactors.vault import Vault
 from typer.testing import CliRunner
 
+from anchorhold.adapters.reference import Reference
 from anchorhold.adequacy.catalogue import CatalogueError, read_catalogue
+from anchorhold.adequacy.seek import histories
 from anchorhold.cli import application
+from anchorhold.history import encode_line
+from anchorhold.planting import Planter
+from anchorhold.scenarios import AUDITED, DIRECTED, Plan, Scenario
+from anchorhold.workload import Workload
 
+FIXED = [scenario for scenario in (*DIRECTED, AUDITED) if scenario.fixed]
 PROJECT = Path(__file__).with_name("catalogue.py")
 SMALL = '''
+from compactors.driven import NeverAudits
 from compactors.event_log import EventLog, PointsOnlyAtTheLatest
 from compactors.plain_list import PlainList
 
@@ -42,7 +53,7 @@ def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def run(*arguments: str) -> tuple[int, dict]:
-    given = ["adequacy", *arguments, "--json", "--effort", "quick"]
+    given = ["adequacy", *arguments, "--json"]
     done = CliRunner().invoke(application(given), given)
     return done.exit_code, json.loads(done.stdout) if done.stdout.startswith("{") else {"error": done.output}
 
@@ -104,6 +115,51 @@ def test_blamed_right_compactor_is_a_false_alarm(catalogue) -> None:
     assert status == 1
     assert found["false_alarms"] == len(found["alarms"]) > 0
     assert {alarm["id"] for alarm in found["alarms"]} == {"PointsOnlyAtTheLatest"}
+
+
+def test_what_is_the_same_whatever_the_seed_is_played_once_and_counts_for_every_seed(catalogue) -> None:
+    _, found = run(str(catalogue(wrong='(NeverAudits, "RET-2"), (PointsOnlyAtTheLatest, "PTR-4")')), "--seeds", "3")
+
+    assert found["played_once"] == [scenario.name for scenario in FIXED]
+    assert [(defect["seeds_caught"], defect["fixed"]) for defect in found["defects"]] == [(3, ["RET-2"]), (3, [])]
+
+
+@pytest.mark.parametrize("kind", [Journal, Vault], ids=lambda kind: kind.__name__)
+def test_what_is_played_once_goes_the_same_way_whatever_the_seed(kind: type[Any]) -> None:
+    def play(seed: int) -> list[list[bytes]]:
+        played = histories(kind, seed=seed, only=lambda scenario: scenario.fixed)
+        return [[encode_line(event) for event in history.events] for history in played]
+
+    first = play(0)
+
+    assert [len(events) > 1000 for events in first] == [True] * len(FIXED)
+    assert first == play(1)
+
+
+def test_no_other_scenario_is_the_same_with_two_seeds() -> None:
+    def written(scenario: Scenario, seed: int) -> Workload:
+        return scenario.workload(Plan(planter=Planter(f"{seed}:{scenario.name}:0"), taken=scenario.settings))
+
+    assert [scenario.name for scenario in DIRECTED if written(scenario, 0) == written(scenario, 1)] == []
+
+
+def test_quick_counts_what_a_quick_check_plays(catalogue) -> None:
+    _, found = run(str(catalogue(wrong='(PointsOnlyAtTheLatest, "PTR-4")')), "--effort", "quick")
+
+    assert (found["effort"], found["as_checked"], found["played_once"]) == ("quick", True, [])
+    assert found["defects"][0]["seeds_caught"] == 1
+    assert found["defects"][0]["operations"] > 0
+
+
+def test_right_ones_alone_are_checked_where_only_false_alarms_are_asked_for(catalogue) -> None:
+    path = str(catalogue(wrong='(Fine, "PTR-4")', right="PlainList"))
+    status, found = run(path, "--right", "--seeds", "2")
+
+    assert (status, found["defects"], found["right"], found["right_seeds"]) == (0, [], 1, 2)
+
+
+def test_the_reference_is_among_the_right_ones() -> None:
+    assert Reference in read_catalogue(PROJECT).right
 
 
 def test_every_job_is_done_however_many_workers_there_are(catalogue) -> None:

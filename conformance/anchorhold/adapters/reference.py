@@ -342,6 +342,7 @@ class Reference:
             watermark=self._settings.watermark or WATERMARK,
             horizon=self._settings.horizon,
             lifetime=self._settings.lifetime,
+            keep=reference.Settings().keep if self._settings.keep is None else self._settings.keep,
             copies=reference.Copies.HELD if self._held else reference.Copies.BEFORE_COMMIT,
         )
 
@@ -401,6 +402,7 @@ class Reference:
         if name == self._crash_at:
             self._crash_at = None
             raise Crash(name)
-        self._faults.disarm()
+        if self._faults.armed is not StoreFault.FULL:
+            self._faults.disarm()
         if name == self._fail_at:
             self._faults.arm(self._fault)

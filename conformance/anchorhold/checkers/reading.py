@@ -52,6 +52,7 @@ COMMON = frozenset(
         "expire",
         "forget",
         "clock",
+        "kill",
         "lose_power",
         "fail_store",
         "hold_copies",

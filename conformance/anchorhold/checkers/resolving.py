@@ -22,6 +22,7 @@ REMOVING = frozenset(
         "reopen",
         "settle",
         "clock",
+        "kill",
         "lose_power",
         "tombstone",
         "supersede",
