@@ -188,6 +188,8 @@ class StoreFault(StrEnum):
     """It says that it succeeded, and wrote nothing."""
     SHORT = "short"
     """It wrote a part, and says that it succeeded."""
+    FULL = "full"
+    """It and every later one of this compaction say that there is no room."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,6 +308,12 @@ class Capabilities(Protocol):
 
     def reopen(self) -> None:
         """Close everything and open the same session again from durable state, as a fresh process would."""
+
+    def resume(self, settings: Settings, summarise: Summarise) -> None:
+        """In a fresh process, instead of `open`: go on with the session of one that was killed in this `TMPDIR`."""
+
+    def kill(self) -> None:
+        """The process is killed now; the suite then calls `reopen`. It does so itself: no adapter is asked."""
 
     def crash(self, point: str) -> None:
         """Arm: the next `compact` dies at this durable step, with nothing flushed that was not yet durable.

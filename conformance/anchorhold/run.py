@@ -13,7 +13,8 @@ What the steps become, beyond the operation of the same name (`anchorhold.acts`,
   all, so that the pieces can be joined (REC-3).
 - `Evict`, `Corrupt`: of the newest token that is known to lead to the turn, by what the compactor says that it covers
   or by what it once resolved to. Where no token leads there, nothing is attempted, and a `note` says so.
-- `CrashAt`: `live`, `crash`, `compact`, `reopen`, `live`. `LosePower`: `live`, `lose_power`, `reopen`, `live`.
+- `CrashAt`: `live`, `crash`, `compact`, `reopen`, `live`. `Kill`: `live`, `kill`, `reopen`, `live`;
+  `LosePower` likewise.
 - `FailStore`: `live`, `fail_store`, `compact`, `live`.
 - `Forget`: `forget`, `files`, and a `scan` of the suite's own for what is left of the turn in these files.
 - `Meanwhile`: nothing by itself. While the next call of the summariser is held its steps are taken from another
@@ -51,6 +52,7 @@ from anchorhold.workload import (
     Forget,
     Fork,
     HoldCopies,
+    Kill,
     LosePower,
     Meanwhile,
     Override,
@@ -89,6 +91,7 @@ NEEDS: dict[type[Step], tuple[str, ...]] = {
     HoldCopies: ("hold_copies",),
     Settle: ("settle",),
     Clock: ("clock",),
+    Kill: ("kill",),
     LosePower: ("lose_power",),
     FailStore: ("fail_store",),
     Override: ("override",),
@@ -113,6 +116,7 @@ DISTURBING = (
     Forget,
     Settle,
     Clock,
+    Kill,
     LosePower,
     FailStore,
     Override,

@@ -169,6 +169,10 @@ class Clock(Step, frozen=True, kw_only=True, tag="clock"):
     shift: float
 
 
+class Kill(Step, frozen=True, kw_only=True, tag="kill"):
+    """The process is killed now, between two operations; then reopen."""
+
+
 class LosePower(Step, frozen=True, kw_only=True, tag="power"):
     """Power is lost now; then reopen."""
 
@@ -241,6 +245,7 @@ AnyStep: TypeAlias = (
     | HoldCopies
     | Settle
     | Clock
+    | Kill
     | LosePower
     | FailStore
     | Override

@@ -1,5 +1,7 @@
 """A compactor that holds the rules of `anchorhold_spec`, small enough to be read as the model answer."""
 
+import logging
+
 from anchorhold_reference.compaction import STEPS
 from anchorhold_reference.errors import (
     AnchorholdError,
@@ -36,3 +38,6 @@ __all__ = [
     "UnknownCarrierError",
     "UnknownTurnError",
 ]
+
+# Whoever uses a library decides where its records go; without this Python would print them to stderr.
+logging.getLogger("anchorhold").addHandler(logging.NullHandler())

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from anchorhold_reference import cold
 from anchorhold_reference.anchors import anchors_of
-from anchorhold_reference.codec import decode
+from anchorhold_reference.codec import told
 from anchorhold_reference.decide import Copy, Holding, Statement, current, resolution
 from anchorhold_reference.errors import MismatchError, StoreError
 from anchorhold_reference.extract.slots import name
 from anchorhold_reference.ledger import Row
-from anchorhold_reference.originals import original, outside
+from anchorhold_reference.originals import as_answer, original, outside
 from anchorhold_reference.pointer import Address
 from anchorhold_reference.searching import lost, originals_with, removed
 from anchorhold_reference.session import Live, Session, carrier_id
@@ -63,11 +63,9 @@ def resolve(session: Session, address: Address | None) -> Answer:
     Raises `MismatchError` where the bytes are not those that it names (EPO-3), `StoreError` where they are lost.
     """
     ledger = session.ledger
-    whole = None if address is None else cold.look_up_whole(ledger, session.id, address)
-    if address is not None and whole is not None:
-        holding, copy, payload = whole
-        if payload is not None and resolution(holding, copy) is AnswerKind.FOUND:
-            return original(decode(payload), carrier=address.key)
+    payload = None if address is None else cold.whole(ledger, session.id, address)
+    if address is not None and payload is not None:
+        return as_answer(*told(payload), carrier=address.key)
     with ledger.reading():
         # Looked up again: what is said of an original that is not there is to hold of one moment.
         issued = None if address is None else cold.look_up(ledger, session.id, address)
@@ -212,9 +210,8 @@ def _from_original(session: Session, one: _Said, note: str | None) -> Answer | N
     there = outside(session, one.span)
     if there is None:
         return None
-    turn, issued, held = there
-    carrier = carrier_id(one.span, 0) if held else issued.address.key
-    return original(turn, carrier=carrier, value=one.literal, reason=note)
+    carrier = carrier_id(one.span, 0) if there.held else there.key
+    return as_answer(*there[:3], carrier=carrier, value=one.literal, reason=note)
 
 
 def _from_summary(

@@ -40,10 +40,7 @@ def encode(turn: Turn) -> bytes:
 
 def decode(payload: bytes) -> Turn:
     """The turn of these bytes; raises `ValueError` where they are none."""
-    head, found, body = payload.partition(b"\n")
-    if not found:
-        raise ValueError("no header: these bytes are no turn")
-    header = _header(head.decode("ascii"))
+    header, body = _split(payload)
     length = header["text"]
     text, at = None, 0
     if length is not None:
@@ -67,7 +64,33 @@ def decode(payload: bytes) -> Turn:
     )
 
 
-_header = json.JSONDecoder().decode
+def told(payload: bytes) -> tuple[str, str | None, bytes | None]:
+    """What an answer tells of the turn of these bytes: its id, the turn as a model reads it (see `shown`), its data.
+    Raises as `decode` does.
+
+    Most turns are a text and nothing else, and of these no turn is made.
+    """
+    header, body = _split(payload)
+    length = header["text"]
+    if length is None or header["calls"] or header["data"] is not None:
+        turn = decode(payload)
+        return turn.id, shown(turn), turn.data
+    return header["id"], _text(_take(body, 0, length)), None
+
+
+def _split(payload: bytes) -> tuple[dict[str, Any], bytes]:
+    """Header and body."""
+    head, found, body = payload.partition(b"\n")
+    if not found:
+        raise ValueError("no header: these bytes are no turn")
+    text = head.decode("ascii")
+    header, end = _read(text)
+    if end != len(text) or not isinstance(header, dict):
+        raise ValueError("no header: these bytes begin otherwise")
+    return header, body
+
+
+_read = json.JSONDecoder().raw_decode
 
 
 def _take(body: bytes, at: int, length: int) -> bytes:

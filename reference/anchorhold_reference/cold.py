@@ -9,20 +9,20 @@ import logging
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from anchorhold_reference.codec import decode, digest, encode_text
-from anchorhold_reference.decide import Copy, Holding
+from anchorhold_reference.decide import Copy, Holding, resolution
 from anchorhold_reference.errors import ForeignStoreError, MismatchError, StoreError
 from anchorhold_reference.ledger import Ledger
 from anchorhold_reference.pointer import Address, seal
 from anchorhold_reference.stores.outer import MARK
-from anchorhold_spec.vocabulary import Turn
+from anchorhold_spec.vocabulary import AnswerKind, Turn
 
 log = logging.getLogger("anchorhold.cold")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Issued:
+class Issued(NamedTuple):
     """A pointer that this store issued."""
 
     address: Address
@@ -267,6 +267,13 @@ def issue(
 
 COLUMNS = "p.slot, p.epoch, p.issuer, p.digest, p.span, p.holding, p.copy"
 """What makes a pointer, of the table `pointer p`."""
+ORIGINAL = f"{COLUMNS}, o.payload, t.payload, t.digest"
+"""A pointer with its original: the bytes of the copy; those of the source, with their digest, while it is held."""
+TO_ORIGINAL = (
+    "LEFT JOIN turn t ON t.carrier = p.span AND p.copy = 'outstanding' "
+    "LEFT JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch"
+)
+"""From the table `pointer p` to what `ORIGINAL` reads."""
 
 
 UNRESOLVABLE = (
@@ -282,12 +289,7 @@ _COPIES = {one.value: one for one in Copy}
 
 def issued_of(slot: int, epoch: int, issuer: bytes, mark: bytes, span: int, holding: str, copy: str) -> Issued:
     """A pointer, from `COLUMNS`."""
-    return Issued(
-        address=Address(slot=slot, epoch=epoch, issuer=issuer, digest=mark),
-        span=int(span),
-        holding=_HOLDINGS[holding],
-        copy=_COPIES[copy],
-    )
+    return Issued(Address(slot, epoch, issuer, mark), span, _HOLDINGS[holding], _COPIES[copy])
 
 
 def look_up(ledger: Ledger, session: int, address: Address) -> Issued | None:
@@ -304,22 +306,31 @@ def look_up(ledger: Ledger, session: int, address: Address) -> Issued | None:
     return None if row is None else issued_of(*row)
 
 
-def look_up_whole(ledger: Ledger, session: int, address: Address) -> tuple[Holding, Copy, bytes | None] | None:
-    """What `look_up` finds of a pointer whose parts are known, with the bytes under it as they lie in the ledger: all
-    by one statement. No bytes where there are none, where they lie outside, or where they are not those that the
-    pointer names."""
-    row = ledger.first(
-        "SELECT p.holding, p.copy, o.payload FROM pointer p "
-        "JOIN lineage g ON g.session = ? AND g.node = p.session AND p.span BETWEEN g.first AND g.last "
-        "LEFT JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
-        "WHERE p.epoch = ? AND p.slot = ? AND p.issuer = ? AND (p.digest = ? OR p.holding = 'erased')",
-        (session, address.epoch, address.slot, address.issuer, address.digest),
-    )
+_WHOLE = (
+    "SELECT p.holding, p.copy, o.payload FROM pointer p "
+    "JOIN lineage g ON g.session = ? AND g.node = p.session AND p.span BETWEEN g.first AND g.last "
+    "JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
+    "WHERE p.epoch = ? AND p.slot = ? AND p.issuer = ? AND p.digest = ?"
+)
+_LEADS = frozenset(
+    (holding.value, copy.value)
+    for holding in Holding
+    for copy in Copy
+    if resolution(holding, copy) is AnswerKind.FOUND
+)
+"""What is written of pointers that lead to an original (PTR-5, PTR-6)."""
+
+
+def whole(ledger: Ledger, session: int, address: Address) -> bytes | None:
+    """The bytes of the original under a pointer, by one statement. None where the pointer leads to none, where they
+    lie outside, or where they are not those that it names: `look_up` and `fetch` tell which."""
+    slot, epoch, issuer, mark = address
+    row = ledger.first(_WHOLE, (session, epoch, slot, issuer, mark))
     if row is None:
         return None
     holding, copy, payload = row
-    right = isinstance(payload, bytes) and digest(payload) == address.digest
-    return _HOLDINGS[holding], _COPIES[copy], payload if right else None
+    right = (holding, copy) in _LEADS and isinstance(payload, bytes) and digest(payload) == mark
+    return payload if right else None
 
 
 def pointer_to(ledger: Ledger, span: int) -> Issued | None:
@@ -328,8 +339,13 @@ def pointer_to(ledger: Ledger, span: int) -> Issued | None:
     return None if row is None else issued_of(*row)
 
 
-def fetch(ledger: Ledger, issued: Issued, payload: bytes | None = None) -> Turn:
-    """The original under a pointer, its bytes checked against it; `payload` are these bytes where they were read
+def fetch(ledger: Ledger, issued: Issued) -> Turn:
+    """The original under a pointer; raises as `checked` does."""
+    return decode(checked(ledger, issued))
+
+
+def checked(ledger: Ledger, issued: Issued, payload: bytes | None = None) -> bytes:
+    """The bytes of the original under a pointer, checked against it; `payload` are these bytes where they were read
     already.
 
     Raises `MismatchError` (EPO-3) where they are others, and `StoreError` where the store lost them: both are
@@ -353,7 +369,7 @@ def fetch(ledger: Ledger, issued: Issued, payload: bytes | None = None) -> Turn:
             named=f"sha256:{address.digest.hex()}",
             found=f"sha256:{found.hex()}",
         )
-    return decode(payload)
+    return payload
 
 
 def as_bytes(stored: object) -> bytes:

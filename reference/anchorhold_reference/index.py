@@ -12,17 +12,21 @@ In SQLite a contentless FTS5 table with BM25; in PostgreSQL an array of words un
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from anchorhold_reference import cold, vectors
 from anchorhold_reference.codec import decode, shown
 from anchorhold_reference.errors import StoreError
-from anchorhold_reference.ledger import Ledger, batched, marks
+from anchorhold_reference.ledger import Ledger, Row, batched, marks
 
 _WORD = re.compile(r"[^\W_]+")
 LONGEST = 64
 """Longer words are kept by their first characters only; the text itself is looked at in any case."""
 PAGE = 64
 """Candidates that are fetched at a time."""
+FEW = 4
+"""Candidates that are fetched first: mostly there are no more, and the first one is right."""
 # CROSS: in this order, or SQLite may go through the pointers and ask the index about each.
 _OF_BRANCH = (
     "CROSS JOIN pointer p ON p.span = e.rowid "
@@ -131,37 +135,67 @@ def catch_up(ledger: Ledger, session: int) -> None:
             enter(ledger, _lacking(ledger, session))
 
 
-def candidates(ledger: Ledger, session: int, literal: str, *, begun: bool = False) -> Iterator[int] | None:
-    """Spans in whose original a literal may stand, newest first; None where it has no word to look for.
+class Also(NamedTuple):
+    """What is read with each candidate by the same statement, and on which condition it is one, in SQL."""
+
+    columns: str
+    joins: str
+    """From the table `pointer p`."""
+    condition: str
+    parameters: tuple[object, ...]
+    """Of the condition."""
+
+
+def candidates(
+    ledger: Ledger, session: int, literal: str, also: Also, *, begun: bool = False
+) -> Iterator[Row] | None:
+    """The columns of `also` for each span in whose original a literal may stand, newest first; None where it has no
+    word to look for.
 
     With `begun` the last word may be the beginning of a longer one.
     """
     words = words_of(literal)
     if not words:
         return None
-    return _pages(ledger, session, words, begun=begun)
+    return _pages(ledger, session, words, also, begun=begun)
 
 
-def _pages(ledger: Ledger, session: int, words: Sequence[str], *, begun: bool) -> Iterator[int]:
-    if ledger.dialect.name == "sqlite":
-        span, branch, condition = "e.rowid", _OF_BRANCH, "e.entry MATCH ?"
-        wanted: object = f'"{" ".join(words)}"' + (" *" if begun else "")
-    else:
-        span, branch, condition = "e.span", _OF_BRANCH_THERE, "e.words @> CAST(? AS text[])"
-        wanted = list(words[:-1] if begun else words)
+def _pages(ledger: Ledger, session: int, words: Sequence[str], also: Also, *, begun: bool) -> Iterator[Row]:
+    sqlite = ledger.dialect.name == "sqlite"
+    wanted: object = list(words[:-1] if begun else words)
+    if sqlite:
+        wanted = f'"{" ".join(words)}"' + (" *" if begun else "")
+    statement = _page(also.columns, also.joins, also.condition, sqlite=sqlite)
+    # A row of words makes the index walk through all that has the commonest of them. One word alone, which is hardly
+    # common where it is long, gives all that the row gives; only where it gives many is the row asked for.
+    one = max(words[:-1] if begun else words, key=len, default="")
+    first = f'"{one}"' if sqlite and len(words) > 1 and one else wanted
     before = 1 << 62
-    while True:
-        found = ledger.all(
-            f"SELECT {span} FROM entry e {branch} "  # noqa: S608
-            f"WHERE {condition} AND {span} < ? AND g.session = ? AND p.holding = 'committed' "
-            f"ORDER BY {span} DESC LIMIT ?",
-            (wanted, before, session, PAGE),
-        )
-        for (one,) in found:
-            yield int(one)
-        if len(found) < PAGE:
-            return
-        before = int(found[-1][0])
+    for asked, most in ((first, FEW), (wanted, PAGE)):
+        while True:
+            found = ledger.all(statement, (asked, before, session, *also.parameters, most))
+            for span, *row in found:
+                before = span
+                yield tuple(row)
+            if len(found) < most:
+                return
+            if most == FEW:
+                break
+
+
+@lru_cache(maxsize=16)
+def _page(columns: str, joins: str, condition: str, *, sqlite: bool) -> str:
+    """The statement for a page of candidates; for the words, the span below which they are, the branch, the
+    condition's own parameters, and how many."""
+    if sqlite:
+        span, branch, words = "e.rowid", _OF_BRANCH, "e.entry MATCH ?"
+    else:
+        span, branch, words = "e.span", _OF_BRANCH_THERE, "e.words @> CAST(? AS text[])"
+    return (
+        f"SELECT {span}, {columns} FROM entry e {branch} {joins} "  # noqa: S608
+        f"WHERE {words} AND {span} < ? AND g.session = ? AND p.holding = 'committed' AND {condition} "
+        f"ORDER BY {span} DESC LIMIT ?"
+    )
 
 
 def ranked(ledger: Ledger, session: int, query: str, *, limit: int) -> list[tuple[int, float]]:

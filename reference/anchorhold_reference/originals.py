@@ -1,24 +1,54 @@
 """Originals that have left the window, as answers: read by one statement, checked against their pointers."""
 
+from typing import NamedTuple
+
 from anchorhold_reference import cold
-from anchorhold_reference.codec import decode, digest, shown
+from anchorhold_reference.codec import digest, shown, told
 from anchorhold_reference.decide import Holding
+from anchorhold_reference.index import Also
+from anchorhold_reference.ledger import Ledger, Row
 from anchorhold_reference.session import Session
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Turn
 
 
-def original(turn: Turn, *, carrier: str, value: str | None = None, reason: str | None = None) -> Answer:
-    """The answer that an original is."""
+class Original(NamedTuple):
+    """What an answer tells of an original. See `codec.told` for the first three."""
+
+    turn: str
+    text: str | None
+    data: bytes | None
+    span: int
+    key: str
+    """The store's, of its copy."""
+    held: bool
+    """It is the source, held because its copy is outstanding."""
+
+
+def as_answer(
+    turn: str,
+    text: str | None,
+    data: bytes | None,
+    *,
+    carrier: str,
+    value: str | None = None,
+    reason: str | None = None,
+) -> Answer:
+    """The answer that an original is, from what `codec.told` tells of it."""
     return Answer(
         kind=AnswerKind.FOUND,
-        text=shown(turn),
-        data=turn.data,
+        text=text,
+        data=data,
         value=value,
         carrier=carrier,
-        source=turn.id,
+        source=turn,
         evidence=True,
         reason=reason,
     )
+
+
+def original(turn: Turn, *, carrier: str, value: str | None = None, reason: str | None = None) -> Answer:
+    """The answer that a turn is."""
+    return as_answer(turn.id, shown(turn), turn.data, carrier=carrier, value=value, reason=reason)
 
 
 DROPPED = (
@@ -26,30 +56,37 @@ DROPPED = (
     "WHERE x.session = ? AND x.span = {} AND (x.literal = ? OR f.literal = ?))"
 )
 """That an assertion of a span with a literal was tombstoned; for the branch, and the literal twice."""
+_NOT_DROPPED = f"NOT {DROPPED.format('p.span')}"
+_OUTSIDE = f"SELECT {cold.ORIGINAL} FROM pointer p {cold.TO_ORIGINAL} WHERE p.span = ?"  # noqa: S608
 
 
-def outside(
-    session: Session, span: int, *, unless_dropped: str | None = None
-) -> tuple[Turn, cold.Issued, bool] | None:
-    """The original of a span that has left the window, its pointer, and whether it is the source, held because its
-    copy is outstanding; none where the pointer leads to nothing any more, or an assertion with the literal
-    `unless_dropped` was tombstoned.
+def with_original(session: Session, literal: str) -> Also:
+    """What `index.candidates` is to read with each candidate, for `of_row`, and of which it is to give none: those in
+    which an assertion with the literal was tombstoned."""
+    return Also(cold.ORIGINAL, cold.TO_ORIGINAL, _NOT_DROPPED, (session.id, literal, literal))
 
-    Raises `MismatchError` and `StoreError` as `cold.fetch` does.
+
+def outside(session: Session, span: int, *, unless_dropped: str | None = None) -> Original | None:
+    """The original of a span that has left the window; none where the pointer leads to nothing any more, or an
+    assertion with the literal `unless_dropped` was tombstoned.
+
+    Raises `MismatchError` and `StoreError` as `cold.checked` does.
     """
     literal = unless_dropped
     row = session.ledger.first(
-        f"SELECT {cold.COLUMNS}, o.payload, CASE p.copy WHEN 'outstanding' THEN t.payload END, t.digest "  # noqa: S608
-        "FROM pointer p JOIN turn t ON t.carrier = p.span LEFT JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
-        + ("WHERE p.span = ?" if literal is None else f"WHERE p.span = ? AND NOT {DROPPED.format('p.span')}"),
+        _OUTSIDE if literal is None else f"{_OUTSIDE} AND {_NOT_DROPPED}",
         (span,) if literal is None else (span, session.id, literal, literal),
     )
-    if row is None:
-        return None
+    return None if row is None else of_row(session.ledger, row)
+
+
+def of_row(ledger: Ledger, row: Row) -> Original | None:
+    """The original, from the columns `cold.ORIGINAL`; none and raises as `outside`."""
     *named, payload, source, mark = row
     issued = cold.issued_of(*named)
     if source is not None and digest(cold.as_bytes(source)) == mark:
-        return decode(source), issued, True
+        return Original(*told(source), issued.span, issued.address.key, held=True)
     if issued.holding is not Holding.COMMITTED:
         return None
-    return cold.fetch(session.ledger, issued, None if payload is None else cold.as_bytes(payload)), issued, False
+    payload = cold.checked(ledger, issued, None if payload is None else cold.as_bytes(payload))
+    return Original(*told(payload), issued.span, issued.address.key, held=False)

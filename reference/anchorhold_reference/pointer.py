@@ -8,7 +8,7 @@ epochs a second time; the issuer's mark, drawn anew at each opening, keeps such 
 import base64
 import binascii
 import struct
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _PREFIX = "ah1-"
 _LAYOUT = struct.Struct(">QQ8s32s")
@@ -20,9 +20,8 @@ _STANDARD = bytes.maketrans(b"-_+/", b"+/!!")
 """From the alphabet of tokens to that of base64; what is in neither becomes what is invalid."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
-    """What a token says."""
+class Address(NamedTuple):
+    """What a token says. A tuple, because one is made for each pointer that is followed."""
 
     slot: int
     epoch: int
@@ -53,7 +52,6 @@ def unseal(token: str) -> Address | None:
         return None
     try:
         packed = binascii.a2b_base64(body.encode("ascii").translate(_STANDARD) + b"=", strict_mode=True)
-        slot, epoch, issuer, digest = _LAYOUT.unpack(packed)
+        return Address._make(_LAYOUT.unpack(packed))
     except (struct.error, ValueError):
         return None
-    return Address(slot=slot, epoch=epoch, issuer=issuer, digest=digest)

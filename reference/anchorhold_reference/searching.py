@@ -1,14 +1,17 @@
 """Where a literal stands, word for word: in the window, in the originals, in what summaries repeat (REC-1)."""
 
+from collections.abc import Callable, Iterable
+from functools import partial
+
 from anchorhold_reference import index
 from anchorhold_reference.codec import shown
 from anchorhold_reference.errors import MismatchError, StoreError
 from anchorhold_reference.extract import stands_in
-from anchorhold_reference.originals import DROPPED, original, outside
+from anchorhold_reference.originals import DROPPED, Original, as_answer, of_row, original, outside, with_original
 from anchorhold_reference.session import UNDER, Session, carrier_id
 from anchorhold_reference.status import faults_in_short
 from anchorhold_reference.window import Window
-from anchorhold_spec.vocabulary import Answer, AnswerKind, Turn
+from anchorhold_spec.vocabulary import Answer, AnswerKind
 
 
 def lost(session: Session) -> list[str]:
@@ -118,23 +121,25 @@ def originals_with(
     for one in reversed(window.live if anywhere or window.may_say(literal) else ()):
         if (
             one.turn is not None
-            and _says(one.turn, literal, anywhere=anywhere)
+            and _says(shown(one.turn) or "", literal, anywhere=anywhere)
             and ledger.first(f"SELECT 1 WHERE {DROPPED.format('?')}", (session.id, one.carrier, literal, literal))
             is None
         ):
             return original(one.turn, carrier=one.id, value=literal), faults
-    spans = index.candidates(ledger, session.id, literal, begun=anywhere)
-    if spans is None:
-        # Nothing but punctuation: no index has it, so each original is read.
-        spans = iter(_every_original(session))
-    for span in spans:
+    rows = index.candidates(ledger, session.id, literal, with_original(session, literal), begun=anywhere)
+    reads: Iterable[Callable[[], Original | None]]
+    if rows is not None:
+        reads = (partial(of_row, ledger, row) for row in rows)
+    else:  # nothing but punctuation: no index has it, so each original is read
+        reads = (partial(outside, session, span, unless_dropped=literal) for span in _every_original(session))
+    for read in reads:
         try:
-            there = outside(session, span, unless_dropped=literal)
+            there = read()
         except (MismatchError, StoreError) as error:
             faults.append(str(error))
             continue
-        if there is not None and _says(there[0], literal, anywhere=anywhere):
-            return original(there[0], carrier=there[1].address.key, value=literal), faults
+        if there is not None and _says(there.text or "", literal, anywhere=anywhere):
+            return as_answer(*there[:3], carrier=there.key, value=literal), faults
     lacking = index.missing(ledger, session.id)
     if lacking:
         faults.append(f"{lacking} originals are not in the full-text index yet (REC-4)")
@@ -152,8 +157,7 @@ def _every_original(session: Session) -> list[int]:
     ]
 
 
-def _says(turn: Turn, literal: str, *, anywhere: bool) -> bool:
-    text = shown(turn) or ""
+def _says(text: str, literal: str, *, anywhere: bool) -> bool:
     if not anywhere:
         return stands_in(text, literal) >= 0
     spoken, words = index.words_of(text), index.words_of(literal)

@@ -204,8 +204,9 @@ class Session:
     def window(self) -> Window:
         """The window, for questions: what was known of it when it was last asked for is kept (see `window`)."""
         mark = self.ledger.one(
-            "SELECT s.version, (SELECT max(w.position) FROM live w WHERE w.session = s.id), "
-            "(SELECT count(*) FROM live w WHERE w.session = s.id) FROM session s WHERE s.id = ?",
+            # What leaves the window makes a new version; whatever comes into it comes with a turn at its end.
+            "SELECT s.version, (SELECT max(w.position) FROM live w WHERE w.session = s.id) FROM session s "
+            "WHERE s.id = ?",
             (self.id,),
         )
         return self._windows.now(mark, self.live, self.read)

@@ -243,7 +243,7 @@ def test_a_file_of_many_keys_is_judged_by_keys_that_were_packed_away() -> None:
 def test_a_packed_table_holds_what_a_dict_holds(rows: list[tuple[int, int, int]]) -> None:
     packed, plain = Packed("IH"), dict[str, tuple[int, ...]]()
     for name, *row in rows:
-        packed.put(str(name), tuple(row))
+        packed.put(str(name), *row)
         plain[str(name)] = tuple(row)
 
     assert {str(name): packed.get(str(name)) for name in range(301)} == {

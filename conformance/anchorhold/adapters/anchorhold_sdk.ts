@@ -53,6 +53,7 @@ export const OPTIONAL = [
   "evict",
   "expire",
   "reopen",
+  "resume",
   "crash",
   "corrupt",
   "switch",
@@ -88,7 +89,7 @@ export const INDEFINITE = -32002;
 export const SUMMARISER_FAILED = -32003;
 export const ADAPTER_ERROR = -32004;
 
-/** Parameters of the operations, in the order in which methods are given them. `open` and `append` are built below. */
+/** Parameters of the operations, in the order in which methods are given them. `open`, `resume` and `append` are built below. */
 export const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   get: ["token"],
   search: ["literal"],
@@ -385,6 +386,7 @@ export interface Adapter {
   evict?(token: string): May<Outcome>;
   expire?(seconds: number): May<void>;
   reopen?(): May<void>;
+  resume?(settings: Settings, summarise: Summarise): May<void>;
   crash?(point: string): May<void>;
   corrupt?(token: string): May<boolean>;
   switch?(session: string, user: string, branch?: string): May<void>;
@@ -644,7 +646,7 @@ export class Server {
       throw new RequestError(UNKNOWN_OPERATION, `no operation ${JSON.stringify(method)}`);
     }
     if (this.#adapter === null) {
-      if (method !== "open" || this.#make === null) throw new RequestError(UNKNOWN_OPERATION, "not open");
+      if ((method !== "open" && method !== "resume") || this.#make === null) throw new RequestError(UNKNOWN_OPERATION, "not open");
       this.#adapter = new this.#make();
     }
     const adapter = this.#adapter as unknown as Record<string, unknown>;
@@ -668,7 +670,7 @@ export class Server {
   }
 
   #arguments(method: string, params: Json): unknown[] {
-    if (method === "open") return [settingsFrom(params.settings), (shown: Shown) => this.#summarise(shown)];
+    if (method === "open" || method === "resume") return [settingsFrom(params.settings), (shown: Shown) => this.#summarise(shown)];
     if (method === "append") return [turnFrom(params.turn)];
     const names = PARAMETERS[method] ?? [];
     for (const name of names) {

@@ -410,6 +410,7 @@ class Reference:
         if name == self._crash_at:
             self._crash_at = None
             raise Crash(name)
-        self._faults.disarm()
+        if self._faults.armed is not StoreFault.FULL:
+            self._faults.disarm()
         if name == self._fail_at:
             self._faults.arm(self._fault)

@@ -22,6 +22,7 @@ FAULTS = frozenset(
         "tombstone",
         "supersede",
         "clock",
+        "kill",
         "lose_power",
         "fail_store",
         "hold_copies",

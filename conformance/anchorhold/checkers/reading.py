@@ -52,6 +52,7 @@ COMMON = frozenset(
         "expire",
         "forget",
         "clock",
+        "kill",
         "lose_power",
         "fail_store",
         "hold_copies",
@@ -383,7 +384,7 @@ class Knowing:
         """The known turns among the names; none where nothing is declared."""
         if names is None:
             return None
-        return frozenset(turn for turn in map(self.turn_of, names) if turn is not None)
+        return frozenset([turn for turn in map(self.turn_of, names) if turn is not None])
 
     def belongs(self, turn: str, session: str) -> bool:
         """Whether a turn is of a session's lineage: said in it, or in an ancestor before it branched off."""

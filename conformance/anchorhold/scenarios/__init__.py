@@ -15,6 +15,7 @@ from anchorhold.scenarios.keeping import KEEPING
 from anchorhold.scenarios.loosening import LOOSENING
 from anchorhold.scenarios.mixtures import mixture
 from anchorhold.scenarios.nothing import NOTHING
+from anchorhold.scenarios.outside import OUTSIDE
 from anchorhold.scenarios.plan import ASKED_FOR, Plan, Scenario
 from anchorhold.scenarios.replies import REPLIES
 from anchorhold.scenarios.trouble import AUDITED, TROUBLE, store_fails_at
@@ -32,6 +33,7 @@ DIRECTED: tuple[Scenario, ...] = (
     *DAMAGE,
     *SIDE_BY_SIDE,
     *TROUBLE,
+    *OUTSIDE,
 )
 
 

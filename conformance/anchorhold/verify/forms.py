@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from anchorhold.compactor import Reply
-from anchorhold.history import Event, EventType
+from anchorhold.history import EventType
 from anchorhold.wire.messages import METHODS, ExpireParams
 from anchorhold_spec.vocabulary import Fact, Turn
 
@@ -37,18 +37,18 @@ ENDED: Final[Mapping[str, Any]] = {
 """Forms of results. `open` may leave out whatever has a default."""
 
 
-def misformed(event: Event) -> str | None:
+def misformed(kind: EventType, op: str, value: Any) -> str | None:
     """What is wrong with the value of an event, where something is that a checker would stumble over."""
-    if event.type is EventType.INVOKE:
-        expected = INVOKED.get(event.op)
-        if event.value is not None and not isinstance(event.value, dict):
-            return f"arguments are an object, and this is {type(event.value).__name__}"
+    if kind is EventType.INVOKE:
+        expected = INVOKED.get(op)
+        if not isinstance(value, dict) and value is not None:
+            return f"arguments are an object, and this is {type(value).__name__}"
     else:
-        expected = ENDED.get(event.op) if event.type is EventType.OK else None
+        expected = ENDED.get(op) if kind is EventType.OK else None
     if expected is None:
         return None
     try:
-        msgspec.convert(event.value, expected)
+        msgspec.convert(value, expected)
     except msgspec.ValidationError as error:
         return str(error)
     return None

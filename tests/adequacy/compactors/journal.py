@@ -269,7 +269,7 @@ class Journal:
             "text": noted(reply.text, len(old)),
         }
         fault = self.trip("write")
-        if fault == "error":
+        if fault in ("error", "full"):
             return None
         if fault is None:
             self.records.append(record)

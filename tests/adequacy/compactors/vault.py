@@ -157,7 +157,7 @@ class Vault:
         armed, self.armed = (self.armed, None) if self.armed and self.armed[0] == point else (None, self.armed)
         if armed is not None and armed[1] == "crash":
             raise OperationError(f"died at {point}", definite=False)
-        if armed is not None and armed[1] == "error":
+        if armed is not None and armed[1] in ("error", "full"):
             raise StoreError(f"the write at {point} failed")
         if armed is None or armed[1] == "short":
             apply(armed is not None)
