@@ -9,7 +9,7 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -107,6 +107,8 @@ class _Run:
         self._effort = effort
         self._progress = progress
         self._tokens: dict[str, None] = {}
+        self.until: frozenset[str] = frozenset()
+        """Rules: once all of these have failed nothing more is played. None: everything is."""
 
     def all(
         self,
@@ -261,6 +263,8 @@ class _Run:
             if judgement.failures and not known:
                 each.after = self.operations
                 self._progress.failed(each.checker.rule, judgement.failures[0].sentence)
+        if self.until and self.until <= {each.checker.rule for each in found if each.starts}:
+            raise _Settled
 
     def _named(self, every: Sequence[tuple[Scenario, str]], named: Collection[str]) -> list[tuple[Scenario, str]]:
         """The scenarios of these names. One that this compactor cannot play is known, and not among them."""
@@ -380,6 +384,10 @@ class _Run:
                 self._tokens.update((pointer["token"], None) for pointer in event.value)
 
 
+class _Settled(Exception):  # noqa: N818 - not an error
+    """All that was to be seen was seen."""
+
+
 class UnknownScenario(ValueError):  # noqa: N818 - says what it is about
     """A scenario was asked for that does not exist: with this compactor's crash points, and this effort."""
 
@@ -472,12 +480,19 @@ class Surveyed:
     """How many operations had been played when it failed for the first time."""
 
 
-def survey(loaded: Loaded, *, checkers: Sequence[Checker], seed: int, effort: Effort) -> Surveyed:
-    """Play what a check of this effort plays, and shorten nothing. Raises `AdapterError` as `check` does."""
+def survey(
+    loaded: Loaded, *, checkers: Sequence[Checker], seed: int, effort: Effort, until: frozenset[str] = frozenset()
+) -> Surveyed:
+    """Play what a check of this effort plays, and shorten nothing. Raises `AdapterError` as `check` does.
+
+    `until`: rules; once all of them have failed the rest is left out.
+    """
     run = _Run(loaded, seed=seed, effort=effort, progress=Silent())
+    run.until = until
     found = [_Found(checker) for checker in checkers]
-    run.all(found, wanted=None, named=None, again=None, workers=1)
-    run.walk(found)
+    with suppress(_Settled):
+        run.all(found, wanted=None, named=None, again=None, workers=1)
+        run.walk(found)
     return Surveyed(
         failures={each.checker.rule: each.starts[0] for each in found if each.starts},
         after={each.checker.rule: each.after for each in found if each.after is not None},

@@ -240,6 +240,17 @@ class OperationError(Exception):
         self.definite = definite
 
 
+class Foresees(Protocol):
+    """An adapter in Python that wants to know beforehand what it may be asked for. No operation, and never needed."""
+
+    def foresee(self, operations: frozenset[str]) -> None:
+        """Called before `open`, with the operations besides the required ones and the looks that this run may call.
+
+        So that what takes time to make possible (a disk that can lose power) need not be there where nobody will ask
+        for it. Where this was not called, anything may be asked for.
+        """
+
+
 class Compactor(Protocol):
     """The operations that every compactor under test has."""
 

@@ -130,6 +130,12 @@ def means_of(description: Description) -> frozenset[str]:
     return description.operations | ({Mechanism.CONCURRENCY.value} & {str(m) for m in description.mechanisms})
 
 
+def asked_for(steps: Sequence[AnyStep]) -> frozenset[str]:
+    """The operations that steps may call, besides those that every compactor has and those of a look around."""
+    inner = (asked_for(step.steps) for step in steps if isinstance(step, Meanwhile))
+    return frozenset().union(*(NEEDS.get(type(step), ()) for step in steps), *inner)
+
+
 def play(
     compactor: Compactor,
     workload: Workload,
@@ -145,6 +151,9 @@ def play(
     wrong is an event of the history.
     """
     player = Player(compactor, description, explicit=workload.explicit)
+    foresee = getattr(compactor, "foresee", None)
+    if foresee is not None:
+        foresee(asked_for(workload.steps) & description.operations)
     player.open(workload.settings)
     try:
         for step in workload.steps:

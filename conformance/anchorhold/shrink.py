@@ -206,7 +206,11 @@ class _Work:
             at += 1
 
     def _try(self, steps: tuple[AnyStep, ...], *, settings: Settings | None = None, as_good: bool = False) -> bool:
-        """Take these steps where the rule fails with them and they are better; `as_good`: or no worse."""
+        """Take these steps where the rule fails with them and they are better.
+
+        `as_good`: or hold no more operations. In a smaller window more is compacted, and there is more to look at,
+        until there are fewer turns.
+        """
         steps = paired(steps, before=pairs(self.steps))
         before = self.best.workload
         workload = msgspec.structs.replace(before, steps=steps, settings=settings or before.settings)
@@ -220,7 +224,7 @@ class _Work:
         self.spent += cost
         failing = self._attempt(workload)
         taken = failing is not None and (
-            failing.size < self.best.size or (as_good and failing.size[:4] <= self.best.size[:4])
+            failing.size < self.best.size or (as_good and failing.size[0] <= self.best.size[0])
         )
         if failing is not None and taken:
             self.best = failing

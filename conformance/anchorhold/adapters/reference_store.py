@@ -17,6 +17,20 @@ POWER = find_spec("apsw") is not None
 """Whether power can be lost here: with the extra `faults`."""
 
 
+class _Unforced(sqlite3.Connection):
+    def execute(self, statement: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        """Execute; but nobody waits for the disk."""
+        if statement.startswith("PRAGMA synchronous="):
+            statement = "PRAGMA synchronous=OFF"
+        return super().execute(statement, parameters)
+
+
+def unforced(path: Path, wait: float) -> Connection:
+    """Open a file with Python's own driver, without a wait for the disk: the files are thrown away, and a process
+    that dies leaves what the operating system has. Where power is to be lost a `Disk` stands in."""
+    return sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False, factory=_Unforced)
+
+
 def new_disk() -> "Disk":
     """A disk that can lose power; only where `POWER`. Its files are thrown away: nobody waits for the real disk."""
     from anchorhold_reference.faults.power import Disk

@@ -113,7 +113,7 @@ def seek_as_checked(kind: type[Any], breaks: frozenset[str], *, seed: int, effor
     """
     with load_class(kind, name=kind.__qualname__) as loaded:
         try:
-            found = survey(loaded, checkers=CHECKERS, seed=seed, effort=effort)
+            found = survey(loaded, checkers=CHECKERS, seed=seed, effort=effort, until=breaks)
         except AdapterError as error:
             raise CrashedError(f"{kind.__name__}: {error}") from None
     for failing in found.failures.values():
