@@ -111,9 +111,11 @@ def digest(payload: bytes) -> bytes:
 
 def shown(turn: Turn) -> str | None:
     """A turn as a model reads it: its text, then its calls. None where there is only data."""
+    if not turn.calls:
+        return turn.text
     parts = [] if turn.text is None else [turn.text]
     parts += [f"{call.name}({call.arguments})" for call in turn.calls]
-    return "\n".join(parts) if parts else None
+    return "\n".join(parts)
 
 
 def size_text(turn: Turn) -> str:

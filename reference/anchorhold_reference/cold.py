@@ -99,6 +99,18 @@ def land_all(ledger: Ledger, places: Sequence[Place]) -> None:
         )
 
 
+def land_sources(ledger: Ledger, places: Sequence[tuple[int, int, int]]) -> None:
+    """Make entries of the sources of spans, in the ledger itself, which nobody has to read for it; `places` gives
+    slot, epoch and span of each. Inside a transaction."""
+    ledger.many(
+        "INSERT INTO cold (slot, epoch, span, size, payload) "
+        "SELECT ?, ?, t.carrier, length(coalesce(t.payload, ?)), coalesce(t.payload, ?) FROM turn t "
+        "WHERE t.carrier = ?",
+        # Where a source was lost the entry is empty, and does not have the digest that the commit looks for.
+        [(slot, epoch, b"", b"", span) for slot, epoch, span in places],
+    )
+
+
 def reserve(ledger: Ledger, places: Sequence[Place]) -> None:
     """Write down that bytes are about to be placed outside, so that they are found if nothing comes of it. Inside a
     transaction."""
@@ -265,6 +277,18 @@ def issue(
     )
 
 
+def issue_staged(ledger: Ledger, summary: int, *, now: float, age: float) -> None:
+    """Write the pointers to the copies of what a staged summary covers, where there is none yet. Inside a
+    transaction."""
+    ledger.run(
+        "INSERT INTO pointer (epoch, slot, issuer, digest, session, span, holding, copy, time, age) "
+        "SELECT o.epoch, o.slot, ?, t.digest, t.session, t.carrier, 'staged', 'landed', ?, ? FROM covers k "
+        "JOIN turn t ON t.carrier = k.carrier JOIN cold o ON o.span = t.carrier WHERE k.summary = ? "
+        "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier) ORDER BY t.carrier",
+        (ledger.issuer, now, age, summary),
+    )
+
+
 COLUMNS = "p.slot, p.epoch, p.issuer, p.digest, p.span, p.holding, p.copy"
 """What makes a pointer, of the table `pointer p`."""
 ORIGINAL = f"{COLUMNS}, o.payload, t.payload, t.digest"
@@ -274,13 +298,6 @@ TO_ORIGINAL = (
     "LEFT JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch"
 )
 """From the table `pointer p` to what `ORIGINAL` reads."""
-
-
-UNRESOLVABLE = (
-    "p.copy = 'unresolvable' OR EXISTS (SELECT 1 FROM damage d WHERE d.epoch = p.epoch) OR (p.copy = 'landed' "
-    "AND NOT EXISTS (SELECT 1 FROM cold o WHERE o.slot = p.slot AND o.epoch = p.epoch))"
-)
-"""That a committed pointer cannot be followed: its copy could not be made, is lost, or was found damaged."""
 
 
 _HOLDINGS = {one.value: one for one in Holding}

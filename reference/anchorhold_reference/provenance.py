@@ -46,16 +46,18 @@ def ratios(session: Session) -> Ratios:
 
     def count(condition: str) -> int:
         (n,) = ledger.one(
-            "SELECT count(DISTINCT s.carrier) FROM visible v JOIN summary s ON s.carrier = v.carrier "  # noqa: S608
-            f"WHERE v.session = ? AND v.state = 'committed' {condition}",
+            "SELECT count(*) FROM lineage g JOIN summary s ON s.session = g.node "  # noqa: S608
+            "AND s.carrier BETWEEN g.first AND g.last JOIN carrier c ON c.id = s.carrier AND c.state = 'committed' "
+            f"WHERE g.session = ? {condition}",
             (session.id,),
         )
         return int(n)
 
     def of(pointer: str) -> str:
+        # From the pointers of that kind, which are few, and not from all that is under the summaries.
         return (
-            "AND EXISTS (SELECT 1 FROM covers k JOIN pointer p ON p.span = k.carrier "  # noqa: S608
-            f"WHERE k.summary = s.carrier AND p.holding = 'committed' AND {pointer})"
+            "AND s.carrier IN (SELECT k.summary FROM pointer p JOIN covers k ON k.carrier = p.span "  # noqa: S608
+            f"WHERE p.holding || '' = 'committed' AND {pointer})"
         )
 
     with ledger.reading():

@@ -22,6 +22,10 @@ from pathlib import Path
 
 from measuring import Account
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "reference"))
+
+from crowded import crowd, fill
+
 from anchorhold_reference import Reply, Settings, Transcript, index
 from anchorhold_reference.extract import facts_of, lines
 from anchorhold_reference.schema import SQLITE, TABLES, statements
@@ -180,37 +184,8 @@ def eviction(account: Account, folder: Path) -> None:
         path = folder / f"evict-{carriers}-{facts}.db"
         with Transcript.open(path, summarise=script, settings=Settings(keep=1)) as transcript:
             transcript._ledger.run("PRAGMA synchronous=OFF")
-            for n in range(300):
-                transcript.append(
-                    Turn(id=f"t{n}", speaker="assistant", text=f"Job J-{n}x ran beside J-0x for {n} ms.")
-                )
-            transcript.compact()
-            ledger = transcript._ledger
-            with ledger.transaction():
-                ledger.many(
-                    "INSERT INTO fact (id, session, key, kind, literal, negated, hedged) "
-                    "VALUES (?, 1, ?, 'number', ?, 0, 0)",
-                    [(10_000 + n, n.to_bytes(16, "big"), str(n)) for n in range(facts)],
-                )
-                spans = max(facts // 10, carriers)
-                ledger.many(
-                    "INSERT INTO carrier (id, session, generation, state) VALUES (?, 1, 0, 'raw')",
-                    [(10_000 + n,) for n in range(spans)],
-                )
-                ledger.many(
-                    "INSERT INTO assertion (span, fact, said) VALUES (?, ?, 'it ran')",
-                    [(10_000 + n // 10, 10_000 + n) for n in range(facts)],
-                )
-                if carriers:
-                    (shared,) = ledger.one("SELECT id FROM fact WHERE literal = 'J-0x' AND kind = 'identifier'")
-                    ledger.many(
-                        "INSERT INTO assertion (span, fact, said) VALUES (?, ?, 'J-0x ran')",
-                        [(10_000 + n, shared) for n in range(carriers)],
-                    )
-                    ledger.many(
-                        "INSERT INTO carries (summary, fact, speaker, said) VALUES (?, ?, '', 'J-0x ran')",
-                        [(10_000 + n, shared) for n in range(carriers)],
-                    )
+            fill(transcript, 300)
+            crowd(transcript, facts=facts, carriers=carriers)
             tokens = [pointer.token for pointer in transcript.pointers()][:200]
             for token in tokens[:20]:
                 transcript.evict(token)
