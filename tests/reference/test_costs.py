@@ -138,6 +138,6 @@ def test_pro_1_a_compaction_costs_the_turns_that_it_replaces(tmp_path: Path) -> 
 
     # Of the indexes some grow by a level.
     assert instructions[400] / 400 <= 1.1 * instructions[100] / 100
-    # For each turn its fact, who asserts it, its copy, whom the summary covers, and the index's words. Whatever else is
-    # done to every turn one statement does to all of them, or to as many as its parameters allow.
+    # For each turn its fact, who asserts it, its copy, whom the summary covers, and the index's words. Whatever else
+    # is done to every turn one statement does to all of them, or to as many as its parameters allow.
     assert (statements[400] - statements[100]) / 300 <= 5.1
