@@ -80,13 +80,11 @@ def told(payload: bytes) -> tuple[str, str | None, bytes | None]:
 
 def _split(payload: bytes) -> tuple[dict[str, Any], bytes]:
     """Header and body."""
-    head, found, body = payload.partition(b"\n")
-    if not found:
-        raise ValueError("no header: these bytes are no turn")
+    head, _, body = payload.partition(b"\n")
     text = head.decode("ascii")
     header, end = _read(text)
-    if end != len(text) or not isinstance(header, dict):
-        raise ValueError("no header: these bytes begin otherwise")
+    if end != len(text) or len(head) == len(payload):
+        raise ValueError("no header: these bytes are no turn")
     return header, body
 
 

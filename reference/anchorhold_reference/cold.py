@@ -323,19 +323,19 @@ def look_up(ledger: Ledger, session: int, address: Address) -> Issued | None:
     return None if row is None else issued_of(*row)
 
 
-_WHOLE = (
-    "SELECT p.holding, p.copy, o.payload FROM pointer p "
-    "JOIN lineage g ON g.session = ? AND g.node = p.session AND p.span BETWEEN g.first AND g.last "
-    "JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
-    "WHERE p.epoch = ? AND p.slot = ? AND p.issuer = ? AND p.digest = ?"
-)
-_LEADS = frozenset(
-    (holding.value, copy.value)
+_LEADS = " OR ".join(
+    f"(p.holding = '{holding.value}' AND p.copy = '{copy.value}')"
     for holding in Holding
     for copy in Copy
     if resolution(holding, copy) is AnswerKind.FOUND
 )
-"""What is written of pointers that lead to an original (PTR-5, PTR-6)."""
+"""That a pointer leads to an original (PTR-5, PTR-6)."""
+_WHOLE = (
+    "SELECT o.payload FROM pointer p "  # noqa: S608
+    "JOIN lineage g ON g.session = ? AND g.node = p.session AND p.span BETWEEN g.first AND g.last "
+    "JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
+    f"WHERE p.epoch = ? AND p.slot = ? AND p.issuer = ? AND p.digest = ? AND ({_LEADS})"
+)
 
 
 def whole(ledger: Ledger, session: int, address: Address) -> bytes | None:
@@ -343,11 +343,9 @@ def whole(ledger: Ledger, session: int, address: Address) -> bytes | None:
     lie outside, or where they are not those that it names: `look_up` and `fetch` tell which."""
     slot, epoch, issuer, mark = address
     row = ledger.first(_WHOLE, (session, epoch, slot, issuer, mark))
-    if row is None:
+    if row is None or not isinstance(row[0], bytes) or digest(row[0]) != mark:
         return None
-    holding, copy, payload = row
-    right = (holding, copy) in _LEADS and isinstance(payload, bytes) and digest(payload) == mark
-    return payload if right else None
+    return row[0]
 
 
 def pointer_to(ledger: Ledger, span: int) -> Issued | None:

@@ -264,6 +264,13 @@ def reading(account: Account, folder: Path, spans: int) -> None:
                     ).fetchall()
                     for n in drawn
                 ],
+                # What the index is asked for in fact: of a row of words the longest by itself, see `index`.
+                "word": [
+                    lambda n=n, asked=asked: asked(
+                        "SELECT rowid FROM entry WHERE entry MATCH ? ORDER BY rowid DESC", (f'"{n}x"',)
+                    ).fetchall()
+                    for n in drawn
+                ],
             }
             for _ in range(3):
                 for name, calls in work.items():
@@ -279,8 +286,10 @@ def reading(account: Account, folder: Path, spans: int) -> None:
     account.hold("reconstitute, a slot, beside the bare FTS5 query", slot, 1.5, unit=" ×")
     same = large["resolve"] / small["resolve"]
     account.hold("resolve at the large session beside 10^3 spans", same, 1.2, unit=" ×")
-    own = (large["search"] - large["fts"]) / (small["search"] - small["fts"])
-    account.hold("reconstitute at the large session beside 10^3 spans, without the index itself", own, 1.2, unit=" ×")
+    own = (large["search"] - large["word"]) / (small["search"] - small["word"])
+    account.hold("a literal at the large session beside 10^3 spans, without the index itself", own, 1.2, unit=" ×")
+    same = large["slot"] / small["slot"]
+    account.hold("a slot at the large session beside 10^3 spans", same, 1.2, unit=" ×")
 
 
 def main() -> int:
