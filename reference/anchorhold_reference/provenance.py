@@ -26,8 +26,15 @@ def pointers(session: Session) -> list[tuple[int, str, cold.Issued]]:
 
 def is_pending(session: Session, summary: int) -> bool:
     """Whether a copy of an original under a summary is outstanding: the summary is declared pending (PTR-1)."""
+    # Mostly nothing is outstanding at all, and then nobody goes through what is under the summary.
+    outstanding = session.ledger.first(
+        "SELECT 1 FROM lineage g JOIN pointer p ON p.session = g.node AND p.copy = 'outstanding' "
+        "AND p.holding || '' = 'committed' AND p.span BETWEEN g.first AND g.last WHERE g.session = ? LIMIT 1",
+        (session.id,),
+    )
     return (
-        session.ledger.first(
+        outstanding is not None
+        and session.ledger.first(
             f"SELECT 1 FROM {UNDER} JOIN pointer p ON p.span = k.carrier AND p.copy = 'outstanding' "  # noqa: S608
             "AND p.holding = 'committed' WHERE x.carrier = ? LIMIT 1",
             (session.id, summary),

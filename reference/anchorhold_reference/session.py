@@ -241,8 +241,8 @@ class Session:
     def count_under(self, summary: int) -> int:
         """How many raw spans a committed summary of this branch stands for."""
         (n,) = self.ledger.one(
-            f"SELECT count(DISTINCT t.carrier) FROM {UNDER} JOIN turn t ON t.carrier = k.carrier "  # noqa: S608
-            "WHERE x.carrier = ?",
+            f"SELECT count(DISTINCT k.carrier) FROM {UNDER} "  # noqa: S608
+            "JOIN carrier r ON r.id = k.carrier AND r.generation = 0 WHERE x.carrier = ?",
             (self.id, summary),
         )
         return int(n)
