@@ -16,8 +16,8 @@ from anchorhold.verify.run import Verifier
 
 SEGMENT = 60
 """Events: with 4,000, of which `verify` makes its segments, these histories would be judged whole."""
-MISSED = frozenset({"ANC-5", "PRO-4", "REC-4"})
-"""Rules that compare a look with one further back than is carried."""
+MISSED = frozenset({"ANC-5", "EVI-7", "PRO-4", "REC-4"})
+"""Rules that compare a look, or what became of a turn, with one further back than is carried."""
 KINDS = tuple(dict.fromkeys([*RIGHT, *(kind for kind, _ in WRONG)]))
 
 

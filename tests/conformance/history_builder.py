@@ -77,7 +77,9 @@ class Play:
         self.steps: list[AnyStep] = []
         self.texts: dict[str, str] = {}
 
-    def _event(self, kind: EventType, op: str, value: Any = None, error: str | None = None) -> None:
+    def _event(
+        self, kind: EventType, op: str, value: Any = None, error: str | None = None, process: str = "main"
+    ) -> None:
         self.events.append(
             Event(
                 index=len(self.events),
@@ -86,6 +88,7 @@ class Play:
                 op=op,
                 value=msgspec.to_builtins(value),
                 error=error,
+                process=process,
             )
         )
 
@@ -110,6 +113,11 @@ class Play:
                 finish = {"truncated": "length", "refusal": "refusal"}.get(mode, "stop")
                 self._event(EventType.OK, "summarise", {"text": text, "finish": finish, "mode": mode})
         self._event(ended, op, result if ended is EventType.OK else None, error)
+        return self
+
+    def beside(self, kind: EventType, op: str, value: Any = None) -> "Play":
+        """One event of something that another process does while this one goes on."""
+        self._event(kind, op, value, process="meanwhile")
         return self
 
     def say(self, turn: str, text: str, *facts: Fact, speaker: str = "user", own: str | None = None) -> "Play":

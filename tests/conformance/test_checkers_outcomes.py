@@ -418,6 +418,31 @@ class TestOutcomes:
 
         assert judge("OUT-2", play.look([raw("t1", ONE)])).failures == ()
 
+    @pytest.mark.parametrize("rule", ["OUT-2", "ANC-5"])
+    @pytest.mark.parametrize("ends", ["before the operation", "before the look", "after the look", "never"])
+    @pytest.mark.parametrize("begun", ["before the look", "after the look"])
+    def test_an_operation_is_not_blamed_for_what_another_does_meanwhile(
+        self, rule: str, ends: str, begun: str
+    ) -> None:
+        play = Play().say("t1", ONE)
+        if begun == "before the look":
+            play.beside(EventType.INVOKE, "compact", {})
+        play.look([raw("t1", ONE)])
+        if begun == "after the look":
+            play.beside(EventType.INVOKE, "compact", {})
+
+        def ended(when: str) -> None:
+            if when == ends:
+                play.beside(EventType.OK, "compact", COMMITTED)
+
+        ended("before the operation")
+        play.compact(REFUSED)
+        ended("before the look")
+        play.look([summary("s1", "In short: " + ONE)])
+        ended("after the look")
+
+        assert judge(rule, play).failures == ()
+
     def test_out_2_looks_at_evictions_too(self) -> None:
         def evicted(outcome: Outcome, now: Answer) -> Any:
             play = Play(FULL).say("t1", ONE).look([raw("t1", ONE)]).compact(shown=("t1",), reply="x")

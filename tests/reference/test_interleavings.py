@@ -71,7 +71,8 @@ def test_every_rule_holds_in_orders_drawn_at_random(workload):
 @pytest.mark.parametrize("every_call", [False, True])
 @pytest.mark.parametrize("workload", [pytest.param(w, id=w.name) for w in WORKLOADS if len(w.workers) > 2])
 def test_every_rule_holds_in_many_orders_drawn_at_random(workload, every_call):
-    assert len(at_random(workload, runs=60, every_call=every_call)) > 50
+    # Where there are a few hundred orders only, some of 60 draws are the same.
+    assert len(at_random(workload, runs=60, every_call=every_call)) > 40
 
 
 def at_random(workload, *, runs, every_call=False):

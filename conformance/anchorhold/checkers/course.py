@@ -132,6 +132,8 @@ class Course(Knowing):
         self._written = 0
         self._over = False
         """Whether something was begun while a read was under way: the look is over when the read has ended."""
+        self._ended = -1
+        """When the last of the operations that may change something ended."""
         self._windows: dict[str, _Window] = {}
         self._raw = frozenset[str]()
         self._last = 0
@@ -295,6 +297,7 @@ class Course(Knowing):
     def _done(self, operation: Operation, session: str) -> None:
         """An operation ended that may have changed something."""
         op = operation.op
+        self._ended = operation.end
         if op == "append":
             new = say(self.header, operation, session, self.said, self.aliases)
             if new is not None and new not in self.order:
@@ -337,7 +340,8 @@ class Course(Knowing):
         session = self._lanes.of(start)
         window = self._windows.get(session)
         # What could make the same answers mean something else.
-        state = (len(self.said), len(self._withdrawals), self._written, self._reach.changes)
+        amid = self._amid(start)
+        state = (len(self.said), len(self._withdrawals), self._written, self._reach.changes, amid)
         same = [(asked, answered) for asked, answered, _, _ in reads]
         if window is not None and window.state == state and window.reads == same:
             seen = window.seen = msgspec.structs.replace(window.seen, start=start, end=end)
@@ -358,11 +362,17 @@ class Course(Knowing):
                     ok=answered.kind is OK,
                     at=(began, ended),
                 )
-        seen = self._seen(look, session, window)
+        seen = self._seen(look, session, window, amid=amid)
         self._windows[session] = _Window(seen, look.live, same, state)
         self.watching.look(seen)
 
-    def _seen(self, look: Look, session: str, window: "_Window | None") -> Observation:
+    def _amid(self, start: int) -> bool:
+        """Whether something that may change what there is to see was under way in a look that is over."""
+        if self._ended > start or self._workers:
+            return True
+        return any(opened.op not in QUIET for stack in self._open.values() for opened in stack[:1])
+
+    def _seen(self, look: Look, session: str, window: "_Window | None", *, amid: bool) -> Observation:
         assert look.start is not None
         shown, last = look.live, None if window is None else window.seen
         if shown is None:
@@ -373,7 +383,8 @@ class Course(Knowing):
         if last is not None and look.answers == last.answers and look.errors == last.errors:
             # Nothing that was followed leads elsewhere than before: whoever has gone through it need not again.
             look.answers, look.errors = last.answers, last.errors  # type: ignore[assignment]
-        return look.seen(session, live=live, raw=raw, away=self._taken_away(session, look.start), reach=self._reach)
+        away = self._taken_away(session, look.start)
+        return look.seen(session, live=live, raw=raw, away=away, reach=self._reach, amid=amid)
 
     def _kinds(self, shown: tuple[Item, ...], end: int) -> tuple[Item, ...]:
         """The items, each as what it is."""

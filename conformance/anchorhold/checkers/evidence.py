@@ -269,9 +269,10 @@ def _by_request(reading: Reading, tally: Tally) -> None:
     """Requests to let originals go that alone hold something: all are granted, or none is."""
     verdicts: list[tuple[bool, str, int]] = []
     for stretch in reading.stretches:
-        if len(stretch.operations) != 1 or stretch.operations[0].op != "evict":
+        operation = stretch.alone
+        if operation is None or operation.op != "evict":
             continue
-        operation, outcome = stretch.operations[0], stretch.operations[0].outcome()
+        outcome = operation.outcome()
         if outcome is None:
             continue
         turns = led_to(reading, operation)

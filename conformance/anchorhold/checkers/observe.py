@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -471,8 +472,10 @@ class Look:
         raw: frozenset[str],
         away: frozenset[str],
         reach: "Reach",
+        amid: bool,
     ) -> Observation:
-        """All of it together. `live`: with the kinds that the items have; `away`: what the caller took away."""
+        """All of it together. `live`: with the kinds that the items have; `away`: what the caller took away; `amid`:
+        whether something that may change it was under way."""
         assert self.start is not None
         handed = frozenset[str]()
         answers, errors, questions = self.answers, self.errors, tuple(self.questions)
@@ -507,6 +510,7 @@ class Look:
             withdrawn=away,
             damaged=reach.damaged,
             copies_held=reach.copies_held,
+            amid=amid,
         )
 
 
@@ -579,6 +583,13 @@ def _observations(
     coming = deque(sorted(said.items(), key=lambda pair: pair[1].at))
     known: dict[str, Said] = {}
     """What had been said when a look ended, in order; it grows from look to look."""
+    changing = [o for o in done if o.op not in READS and o.op not in SIDELINES]
+    begun, over = [o.start for o in changing], list(accumulate((o.end for o in changing), max))
+
+    def under_way(look: Look) -> bool:
+        assert look.start is not None
+        before = bisect_left(begun, look.end)
+        return before > 0 and over[before - 1] > look.start
 
     def flush() -> Iterator[Observation]:
         nonlocal raw
@@ -598,6 +609,7 @@ def _observations(
             raw=raw if live is not None else frozenset(),
             away=lanes.withdrawn(session, withdrawals, look.start),
             reach=reach,
+            amid=under_way(look),
         )
 
     for operation in done:

@@ -3,6 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass
 
+import msgspec
+
 from anchorhold.checkers.holding import Hold, through_pointers
 from anchorhold.checkers.provenance import reply_of, shown_to
 from anchorhold.checkers.reading import CONTENT, Known, Observation, Operation, Reading, Stretch
@@ -148,20 +150,12 @@ def _visible(observation: Observation) -> tuple[object, ...]:
     return items, sorted(pointer.token for pointer in observation.pointers or ())
 
 
-def _alone(stretch: Stretch) -> Operation | None:
-    """The one changing operation of a stretch, where there was exactly one."""
-    return stretch.operations[0] if len(stretch.operations) == 1 else None
-
-
 class Outcomes(Watch):
     """Each outcome against what was seen before and after."""
 
     def stretch(self, stretch: Stretch) -> None:
-        operation = _alone(stretch)
+        operation = stretch.alone
         if operation is None or operation.op not in ("compact", "evict", "tombstone", "supersede"):
-            return
-        if operation.start < stretch.before.end:
-            # It was under way when the window was looked at before.
             return
         outcome = operation.outcome()
         if outcome is None and operation.ended is EventType.INFO:
@@ -238,8 +232,8 @@ def _tombstone(_known: Known, stretch: Stretch, operation: Operation, outcome: O
 
 def _armed(stretch: Stretch) -> Operation | None:
     """The one changing operation of a stretch; that a write of it was made to fail changes nothing by itself."""
-    changing = [operation for operation in stretch.operations if operation.op != "fail_store"]
-    return changing[0] if len(changing) == 1 else None
+    changing = tuple(operation for operation in stretch.operations if operation.op != "fail_store")
+    return msgspec.structs.replace(stretch, operations=changing).alone
 
 
 def _declined(operation: Operation) -> bool:

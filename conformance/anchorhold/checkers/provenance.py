@@ -285,9 +285,9 @@ def _unknown(tally: Tally, stretch: Stretch, names: frozenset[str]) -> None:
 
 def _outcome(reading: Reading, tally: Tally, stretch: Stretch, under: dict[str, frozenset[str]]) -> None:
     """What the outcome of a compaction says of itself, against what it did to the window."""
-    if len(stretch.operations) != 1 or stretch.operations[0].op != "compact":
+    if stretch.alone is None or stretch.alone.op != "compact":
         return
-    outcome = stretch.operations[0].outcome()
+    outcome = stretch.alone.outcome()
     if outcome is None or outcome.kind is not OutcomeKind.COMMITTED:
         return
     end = stretch.after.end

@@ -218,6 +218,9 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Whether the suite holds background copies back."""
     damaged: frozenset[str] = frozenset()
     """Tokens under which the suite damaged the stored bytes."""
+    amid: bool = False
+    """Whether something that may change what there is to see was under way meanwhile: whether its effect is in this
+    look is not known."""
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -245,6 +248,14 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The operations in words."""
         names: dict[str, None] = {o.op: None for o in self.operations}
         return " + ".join(names) or "nothing"
+
+    @property
+    def alone(self) -> Operation | None:
+        """The operation by which alone the second look can differ from the first; none where there were several, or
+        where another that was begun before or beside may have had its effect in between."""
+        if len(self.operations) != 1 or self.before.amid or self.after.amid:
+            return None
+        return self.operations[0]
 
     @once
     def calls(self) -> tuple[Operation, ...]:

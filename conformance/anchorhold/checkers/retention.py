@@ -79,7 +79,7 @@ def anc_2(reading: Reading, tally: Tally) -> None:
                     event=stretch.after.end,
                 )
         # One that lets nothing go at all weighs no facts, and has none to name.
-        if granted and len(stretch.operations) == 1:
+        if granted and stretch.alone is not None:
             _refusal(reading, tally, stretch, before, turns)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from anchorhold.compactor import Audit, OperationError, Ratios, Reply
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Outcome, OutcomeKind, Turn
-from compactors.common import whole
+from compactors.common import Shown, whole
 from compactors.event_log import EventLog
 from compactors.journal import Journal, Record, View
 from compactors.plain_list import PlainList
@@ -208,14 +208,14 @@ class CommitsWhatWasCleared(Vault):
     def overtaken(self, lane: Lane, old: Sequence[str], began: int) -> bool:
         return False
 
-    def clear(self) -> None:
-        super().clear()
+    def show(self, before: Summary | None, old: Sequence[str]) -> Shown:
+        self.kept = {turn: self.said(turn) for turn in old}
+        return super().show(before, old)
 
-    def replacing(self, lane_name: str, old: Sequence[str], *more: Any) -> Steps:
-        kept = {turn: self.said(turn) for turn in old}
-        for turn, said in kept.items():
-            self.state.turns.setdefault(turn, said)
-        return (yield from super().replacing(lane_name, old, *more))
+    def put(self, old: Sequence[str]) -> None:
+        for turn in old:
+            self.state.turns.setdefault(turn, self.kept[turn])
+        super().put(old)
 
 
 class NeverLooksWhetherItWasOvertaken(Journal):
