@@ -51,8 +51,10 @@ def without_original(session: Session, summary: int) -> list[int]:
             "WITH off (span) AS ("
             "SELECT p.span FROM lineage g JOIN pointer p ON p.session = g.node AND p.holding IN ('gone', 'expired') "
             "AND p.span BETWEEN g.first AND g.last WHERE g.session = ? "
-            "UNION SELECT p.span FROM lineage g JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "
-            "AND p.span BETWEEN g.first AND g.last JOIN damage d ON d.epoch = p.epoch WHERE g.session = ?"
+            # CROSS: from what is damaged, of which there is little, to its pointers, and not the other way.
+            "UNION SELECT p.span FROM damage d CROSS JOIN pointer p CROSS JOIN lineage g WHERE p.epoch = d.epoch "
+            "AND p.holding = 'committed' AND g.node = p.session AND p.span BETWEEN g.first AND g.last "
+            "AND g.session = ?"
             ") SELECT DISTINCT o.span FROM summary x JOIN off o ON 1 = 1 JOIN covers k ON k.carrier = o.span "
             "JOIN summary l ON l.carrier = k.summary AND l.chain = x.chain AND l.carrier <= x.carrier "
             "JOIN visible v ON v.carrier = l.carrier AND v.session = ? AND v.state = 'committed' "

@@ -80,13 +80,11 @@ def told(payload: bytes) -> tuple[str, str | None, bytes | None]:
 
 def _split(payload: bytes) -> tuple[dict[str, Any], bytes]:
     """Header and body."""
-    head, found, body = payload.partition(b"\n")
-    if not found:
-        raise ValueError("no header: these bytes are no turn")
+    head, _, body = payload.partition(b"\n")
     text = head.decode("ascii")
     header, end = _read(text)
-    if end != len(text) or not isinstance(header, dict):
-        raise ValueError("no header: these bytes begin otherwise")
+    if end != len(text) or len(head) == len(payload):
+        raise ValueError("no header: these bytes are no turn")
     return header, body
 
 
@@ -111,9 +109,11 @@ def digest(payload: bytes) -> bytes:
 
 def shown(turn: Turn) -> str | None:
     """A turn as a model reads it: its text, then its calls. None where there is only data."""
+    if not turn.calls:
+        return turn.text
     parts = [] if turn.text is None else [turn.text]
     parts += [f"{call.name}({call.arguments})" for call in turn.calls]
-    return "\n".join(parts) if parts else None
+    return "\n".join(parts)
 
 
 def size_text(turn: Turn) -> str:

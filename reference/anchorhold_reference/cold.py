@@ -99,6 +99,18 @@ def land_all(ledger: Ledger, places: Sequence[Place]) -> None:
         )
 
 
+def land_sources(ledger: Ledger, places: Sequence[tuple[int, int, int]]) -> None:
+    """Make entries of the sources of spans, in the ledger itself, which nobody has to read for it; `places` gives
+    slot, epoch and span of each. Inside a transaction."""
+    ledger.many(
+        "INSERT INTO cold (slot, epoch, span, size, payload) "
+        "SELECT ?, ?, t.carrier, length(coalesce(t.payload, ?)), coalesce(t.payload, ?) FROM turn t "
+        "WHERE t.carrier = ?",
+        # Where a source was lost the entry is empty, and does not have the digest that the commit looks for.
+        [(slot, epoch, b"", b"", span) for slot, epoch, span in places],
+    )
+
+
 def reserve(ledger: Ledger, places: Sequence[Place]) -> None:
     """Write down that bytes are about to be placed outside, so that they are found if nothing comes of it. Inside a
     transaction."""
@@ -265,6 +277,18 @@ def issue(
     )
 
 
+def issue_staged(ledger: Ledger, summary: int, *, now: float, age: float) -> None:
+    """Write the pointers to the copies of what a staged summary covers, where there is none yet. Inside a
+    transaction."""
+    ledger.run(
+        "INSERT INTO pointer (epoch, slot, issuer, digest, session, span, holding, copy, time, age) "
+        "SELECT o.epoch, o.slot, ?, t.digest, t.session, t.carrier, 'staged', 'landed', ?, ? FROM covers k "
+        "JOIN turn t ON t.carrier = k.carrier JOIN cold o ON o.span = t.carrier WHERE k.summary = ? "
+        "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier) ORDER BY t.carrier",
+        (ledger.issuer, now, age, summary),
+    )
+
+
 COLUMNS = "p.slot, p.epoch, p.issuer, p.digest, p.span, p.holding, p.copy"
 """What makes a pointer, of the table `pointer p`."""
 ORIGINAL = f"{COLUMNS}, o.payload, t.payload, t.digest"
@@ -274,13 +298,6 @@ TO_ORIGINAL = (
     "LEFT JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch"
 )
 """From the table `pointer p` to what `ORIGINAL` reads."""
-
-
-UNRESOLVABLE = (
-    "p.copy = 'unresolvable' OR EXISTS (SELECT 1 FROM damage d WHERE d.epoch = p.epoch) OR (p.copy = 'landed' "
-    "AND NOT EXISTS (SELECT 1 FROM cold o WHERE o.slot = p.slot AND o.epoch = p.epoch))"
-)
-"""That a committed pointer cannot be followed: its copy could not be made, is lost, or was found damaged."""
 
 
 _HOLDINGS = {one.value: one for one in Holding}
@@ -306,19 +323,19 @@ def look_up(ledger: Ledger, session: int, address: Address) -> Issued | None:
     return None if row is None else issued_of(*row)
 
 
-_WHOLE = (
-    "SELECT p.holding, p.copy, o.payload FROM pointer p "
-    "JOIN lineage g ON g.session = ? AND g.node = p.session AND p.span BETWEEN g.first AND g.last "
-    "JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
-    "WHERE p.epoch = ? AND p.slot = ? AND p.issuer = ? AND p.digest = ?"
-)
-_LEADS = frozenset(
-    (holding.value, copy.value)
+_LEADS = " OR ".join(
+    f"(p.holding = '{holding.value}' AND p.copy = '{copy.value}')"
     for holding in Holding
     for copy in Copy
     if resolution(holding, copy) is AnswerKind.FOUND
 )
-"""What is written of pointers that lead to an original (PTR-5, PTR-6)."""
+"""That a pointer leads to an original (PTR-5, PTR-6)."""
+_WHOLE = (
+    "SELECT o.payload FROM pointer p "  # noqa: S608
+    "JOIN lineage g ON g.session = ? AND g.node = p.session AND p.span BETWEEN g.first AND g.last "
+    "JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
+    f"WHERE p.epoch = ? AND p.slot = ? AND p.issuer = ? AND p.digest = ? AND ({_LEADS})"
+)
 
 
 def whole(ledger: Ledger, session: int, address: Address) -> bytes | None:
@@ -326,11 +343,9 @@ def whole(ledger: Ledger, session: int, address: Address) -> bytes | None:
     lie outside, or where they are not those that it names: `look_up` and `fetch` tell which."""
     slot, epoch, issuer, mark = address
     row = ledger.first(_WHOLE, (session, epoch, slot, issuer, mark))
-    if row is None:
+    if row is None or not isinstance(row[0], bytes) or digest(row[0]) != mark:
         return None
-    holding, copy, payload = row
-    right = (holding, copy) in _LEADS and isinstance(payload, bytes) and digest(payload) == mark
-    return payload if right else None
+    return row[0]
 
 
 def pointer_to(ledger: Ledger, span: int) -> Issued | None:

@@ -13,7 +13,7 @@ from anchorhold_reference.codec import shown
 from anchorhold_reference.copier import Copier
 from anchorhold_reference.embedding import Embedding
 from anchorhold_reference.errors import AnchorholdError, LedgerError
-from anchorhold_reference.planning import Plan, make_plan, window_size
+from anchorhold_reference.planning import Plan, carrier_size, make_plan, window_size
 from anchorhold_reference.provenance import is_pending
 from anchorhold_reference.recovery import release, undo, undo_own
 from anchorhold_reference.reply import fault, said, shorten
@@ -86,7 +86,8 @@ class Compaction:
             live = self.session.live()
             version = self.session.version()
             stopped = stopped_by(self.session)
-        size, high_water = window_size(live, self.count), self.settings.high_water
+        sizes = [carrier_size(one, self.count) for one in live]
+        size, high_water = sum(sizes), self.settings.high_water
         if high_water is not None and size <= high_water:
             return Outcome(
                 kind=OutcomeKind.NOTHING, reason=f"the window has {size} tokens, the watermark is at {high_water}"
@@ -97,7 +98,7 @@ class Compaction:
                 reason=f"degraded: {'; '.join(stopped)}; nothing leaves the window until it is repaired, or the loss "
                 "is accepted by override() (RET-3)",
             )
-        plan = make_plan(self.session, live, version=version, settings=self.settings, count=self.count)
+        plan = make_plan(self.session, live, sizes=sizes, version=version, settings=self.settings)
         if not plan.chosen:
             if high_water is None:
                 return Outcome(kind=OutcomeKind.NOTHING, reason=_held_up("nothing is left to replace", plan))
@@ -150,9 +151,8 @@ class Compaction:
 
     def _replace(self, plan: Plan, *, reply: str, body: str, left_out: int) -> Outcome:
         staged: Staged | None = None
-        embedded = self.embedding.of(
-            {one.carrier: shown(one.turn) or "" for one in plan.chosen if one.turn is not None}
-        )
+        texts = {one.carrier: shown(one.turn) or "" for one in plan.chosen if one.turn is not None}
+        embedded = self.embedding.of(texts)
         # Where copies are held back the summary commits as pending, and its sources stay (PTR-5).
         later = self.copier.later
         try:
@@ -164,7 +164,7 @@ class Compaction:
             self.hook("point")
             self.steps.point(staged, landed=not later)
             self.hook("commit")
-            self.steps.commit(staged, embedded=embedded)
+            self.steps.commit(staged, texts=texts, embedded=embedded)
         except (Conflict, AnchorholdError, OSError) as error:
             if staged is not None:
                 undo(self.ledger, staged.summary)

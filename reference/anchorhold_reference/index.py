@@ -11,14 +11,14 @@ In SQLite a contentless FTS5 table with BM25; in PostgreSQL an array of words un
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from anchorhold_reference import cold, vectors
 from anchorhold_reference.codec import decode, shown
 from anchorhold_reference.errors import StoreError
-from anchorhold_reference.ledger import Ledger, Row, batched, marks
+from anchorhold_reference.ledger import AT_A_TIME, Ledger, Row, batched, marks
 
 _WORD = re.compile(r"[^\W_]+")
 LONGEST = 64
@@ -53,13 +53,22 @@ def words_of(text: str) -> list[str]:
     return [word.casefold()[:LONGEST] for word in _WORD.findall(text)]
 
 
-def enter(ledger: Ledger, spans: Sequence[int]) -> None:
-    """Enter spans that are not there yet, from their originals. Inside the transaction that commits their pointers.
+def enter(ledger: Ledger, spans: Sequence[int], *, known: Mapping[int, str] | None = None) -> None:
+    """Enter spans that are not there yet, from their originals, or from the texts of these where the caller has just
+    checked the originals. Inside the transaction that commits their pointers.
 
     One whose original is in another store, or damaged, is left, and the index is not complete then.
     """
-    for some in batched(spans, PAGE):
-        rows = [(span, words_of(text)) for span, text in texts(ledger, some, indexed=0)]
+    for some in batched(spans, PAGE if known is None else AT_A_TIME):
+        if known is None:
+            said = list(texts(ledger, some, indexed=0))
+        else:
+            lacking = ledger.all(
+                f"SELECT span FROM pointer WHERE indexed = 0 AND span IN ({marks(some)}) ORDER BY span",  # noqa: S608
+                some,
+            )
+            said = [(int(span), known[span]) for (span,) in lacking]
+        rows = [(span, words_of(text)) for span, text in said]
         if ledger.dialect.name == "sqlite":
             ledger.many(
                 "INSERT INTO entry (rowid, words) VALUES (?, ?)", [(span, " ".join(words)) for span, words in rows]
@@ -68,8 +77,9 @@ def enter(ledger: Ledger, spans: Sequence[int]) -> None:
             ledger.many(
                 "INSERT INTO entry (span, words) VALUES (?, ?)", [(span, sorted(set(words))) for span, words in rows]
             )
-        ledger.many("UPDATE pointer SET indexed = 1 WHERE span = ?", [(span,) for span, _ in rows])
-        vectors.expect(ledger, [span for span, _ in rows])
+        entered = [span for span, _ in rows]
+        ledger.run(f"UPDATE pointer SET indexed = 1 WHERE span IN ({marks(entered)})", entered)  # noqa: S608
+        vectors.expect(ledger, entered)
 
 
 def texts(ledger: Ledger, spans: Sequence[int], *, indexed: int) -> Iterator[tuple[int, str]]:

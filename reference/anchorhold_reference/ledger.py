@@ -98,12 +98,12 @@ class Ledger(Protocol):
         ...
 
 
-_AT_A_TIME = 500
+AT_A_TIME = 500
 """Parameters of one statement."""
 _T = TypeVar("_T")
 
 
-def batched(values: Sequence[_T], size: int = _AT_A_TIME) -> Iterator[Sequence[_T]]:
+def batched(values: Sequence[_T], size: int = AT_A_TIME) -> Iterator[Sequence[_T]]:
     """Values in parts that one statement takes as its parameters."""
     for at in range(0, len(values), size):
         yield values[at : at + size]

@@ -39,9 +39,9 @@ def window_size(live: Sequence[Live], count: CountTokens) -> int:
 
 
 def make_plan(
-    session: Session, live: Sequence[Live], *, version: int, settings: Settings, count: CountTokens
+    session: Session, live: Sequence[Live], *, sizes: Sequence[int], version: int, settings: Settings
 ) -> Plan:
-    """Choose what to replace; nothing is chosen where nothing may be."""
+    """Choose what to replace, of carriers of these sizes; nothing is chosen where nothing may be."""
     read: dict[int, list[Mention]] = {}
     unreadable: dict[int, str] = {}
     for one in live:
@@ -67,9 +67,7 @@ def make_plan(
                 why = f"{one.turn.id!r} holds a call whose result is outstanding (STR-1)"
         if why:
             reasons.append(why)
-        candidates.append(
-            Candidate(size=carrier_size(one, count), summary=one.turn is None, bound=why is not None, group=groups[i])
-        )
+        candidates.append(Candidate(size=sizes[i], summary=one.turn is None, bound=why is not None, group=groups[i]))
     high_water = settings.high_water
     picked = select(
         tuple(candidates),

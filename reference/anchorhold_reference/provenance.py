@@ -26,8 +26,15 @@ def pointers(session: Session) -> list[tuple[int, str, cold.Issued]]:
 
 def is_pending(session: Session, summary: int) -> bool:
     """Whether a copy of an original under a summary is outstanding: the summary is declared pending (PTR-1)."""
+    # Mostly nothing is outstanding at all, and then nobody goes through what is under the summary.
+    outstanding = session.ledger.first(
+        "SELECT 1 FROM lineage g JOIN pointer p ON p.session = g.node AND p.copy = 'outstanding' "
+        "AND p.holding || '' = 'committed' AND p.span BETWEEN g.first AND g.last WHERE g.session = ? LIMIT 1",
+        (session.id,),
+    )
     return (
-        session.ledger.first(
+        outstanding is not None
+        and session.ledger.first(
             f"SELECT 1 FROM {UNDER} JOIN pointer p ON p.span = k.carrier AND p.copy = 'outstanding' "  # noqa: S608
             "AND p.holding = 'committed' WHERE x.carrier = ? LIMIT 1",
             (session.id, summary),
@@ -46,16 +53,18 @@ def ratios(session: Session) -> Ratios:
 
     def count(condition: str) -> int:
         (n,) = ledger.one(
-            "SELECT count(DISTINCT s.carrier) FROM visible v JOIN summary s ON s.carrier = v.carrier "  # noqa: S608
-            f"WHERE v.session = ? AND v.state = 'committed' {condition}",
+            "SELECT count(*) FROM lineage g JOIN summary s ON s.session = g.node "  # noqa: S608
+            "AND s.carrier BETWEEN g.first AND g.last JOIN carrier c ON c.id = s.carrier AND c.state = 'committed' "
+            f"WHERE g.session = ? {condition}",
             (session.id,),
         )
         return int(n)
 
     def of(pointer: str) -> str:
+        # From the pointers of that kind, which are few, and not from all that is under the summaries.
         return (
-            "AND EXISTS (SELECT 1 FROM covers k JOIN pointer p ON p.span = k.carrier "  # noqa: S608
-            f"WHERE k.summary = s.carrier AND p.holding = 'committed' AND {pointer})"
+            "AND s.carrier IN (SELECT k.summary FROM pointer p JOIN covers k ON k.carrier = p.span "  # noqa: S608
+            f"WHERE p.holding || '' = 'committed' AND {pointer})"
         )
 
     with ledger.reading():

@@ -118,11 +118,7 @@ def release_spans(ledger: Ledger, spans: Iterable[int]) -> None:
             f"FROM turn t WHERE t.carrier IN ({marks(some)})",
             some,
         )
-        ledger.many(
-            "UPDATE turn SET payload = NULL WHERE carrier = ?",
-            [
-                (span,)
-                for span, committed, landed in states
-                if may_release(committed=bool(committed), landed=bool(landed))
-            ],
-        )
+        free = [
+            span for span, committed, landed in states if may_release(committed=bool(committed), landed=bool(landed))
+        ]
+        ledger.run(f"UPDATE turn SET payload = NULL WHERE carrier IN ({marks(free)})", free)  # noqa: S608

@@ -238,6 +238,15 @@ class Session:
             (self.id, summary),
         )
 
+    def count_under(self, summary: int) -> int:
+        """How many raw spans a committed summary of this branch stands for."""
+        (n,) = self.ledger.one(
+            f"SELECT count(DISTINCT k.carrier) FROM {UNDER} "  # noqa: S608
+            "JOIN carrier r ON r.id = k.carrier AND r.generation = 0 WHERE x.carrier = ?",
+            (self.id, summary),
+        )
+        return int(n)
+
     def leaf_over(self, span: int) -> int | None:
         """The summary that took a raw span's place in this branch; none while it is live, or was archived."""
         row = self.ledger.first(
@@ -332,9 +341,9 @@ class Session:
         row = self.ledger.first("SELECT id FROM fact WHERE session = ? AND key = ?", (self.root, key))
         return None if row is None else int(row[0])
 
-    def record(self, read: Mapping[int, Sequence[Mention]], *, calling: Collection[int]) -> dict[bytes, int]:
+    def record(self, read: Mapping[int, Sequence[Mention]], *, calling: Collection[int]) -> None:
         """Write down what each span asserts, once, and its evidential class (EVI-4); `calling` are those that call a
-        tool. Answers with the ids of all these facts, by key. Inside a transaction."""
+        tool. Inside a transaction."""
         ledger = self.ledger
         new: list[int] = []
         for some in batched(list(read)):
@@ -346,13 +355,18 @@ class Session:
                 )
             ]
         self._intern([m for span in new for m in read[span]])
-        facts = self.facts([m.key for found in read.values() for m in found])
         ledger.many(
-            "INSERT INTO assertion (span, fact, said) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            [(span, facts[m.key], m.said) for span in new for m in read[span]],
+            "INSERT INTO assertion (span, fact, said) SELECT ?, f.id, ? FROM fact f "
+            "WHERE f.session = ? AND f.key = ? ON CONFLICT DO NOTHING",
+            [(span, m.said, self.root, m.key) for span in new for m in read[span]],
         )
-        ledger.many(
-            "UPDATE turn SET read = 1, class = ? WHERE carrier = ?",
-            [(classify(frozenset(m.kind for m in read[span]), calls=span in calling).value, span) for span in new],
-        )
-        return facts
+        classes: dict[str, list[int]] = {}
+        for span in new:
+            kind = classify(frozenset(m.kind for m in read[span]), calls=span in calling)
+            classes.setdefault(kind.value, []).append(span)
+        for named, spans in classes.items():
+            for some in batched(spans):
+                ledger.run(
+                    f"UPDATE turn SET read = 1, class = ? WHERE carrier IN ({marks(some)})",  # noqa: S608
+                    (named, *some),
+                )

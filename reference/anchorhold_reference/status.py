@@ -4,11 +4,15 @@ while it cannot (RET-3)."""
 from dataclasses import dataclass
 
 from anchorhold_reference.audit import PERIOD, last_audits
-from anchorhold_reference.cold import UNRESOLVABLE
 from anchorhold_reference.decide import stopping
 from anchorhold_reference.session import Session
 from anchorhold_reference.values import Status
 
+UNRESOLVABLE = (
+    "p.copy = 'unresolvable' OR EXISTS (SELECT 1 FROM damage d WHERE d.epoch = p.epoch) OR (p.copy = 'landed' "
+    "AND NOT EXISTS (SELECT 1 FROM cold o WHERE o.slot = p.slot AND o.epoch = p.epoch))"
+)
+"""That a committed pointer cannot be followed: its copy could not be made, is lost, or was found damaged."""
 _ALL = 1 << 62
 """More than there are of anything."""
 

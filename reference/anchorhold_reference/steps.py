@@ -7,6 +7,7 @@ the summary commits as `pending`, and the sources stay until the copies have lan
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from anchorhold_reference import cold, index, vectors
 from anchorhold_reference.ages import advance
@@ -64,8 +65,10 @@ class Steps:
         older = next((one for one in plan.chosen if one.turn is None), None)
         with ledger.transaction():
             self._unchanged(plan)
-            facts = session.record(plan.read, calling=plan.calling)
+            session.record(plan.read, calling=plan.calling)
             pins = [] if older is None else pinned(session, older.carrier)
+            # Of all that the turns say, what may stand in the summary: its own words, and those of the older one.
+            facts = session.facts([m.key for text in (body, older and older.body) for m in mentions(text or "")])
             asserted = self._asserted(plan, older, facts)
             body = carry_pins(body, asserted, older, pins)
             entries = manifest(body, asserted)
@@ -75,8 +78,8 @@ class Steps:
                     "the summary cannot repeat what no original anchors any more (MAN-1)", self._in_words(lost)
                 )
             carried = {entry.fact for entry in entries}
-            dropped = [m for found in plan.read.values() for m in found if facts[m.key] not in carried]
-            turns = len(plan.read) + (0 if older is None else len(session.under(older.carrier)))
+            dropped = [m for found in plan.read.values() for m in found if facts.get(m.key) not in carried]
+            turns = len(plan.read) + (0 if older is None else session.count_under(older.carrier))
             text = f"{body}\n{omissions(turns, dropped, left_out)}"
             summary = write_summary(
                 session,
@@ -88,9 +91,10 @@ class Steps:
                 reply=reply,
                 entries=entries,
             )
-            ledger.many(
-                "UPDATE live SET claimed = ? WHERE session = ? AND carrier = ?",
-                [(summary, session.id, one) for one in carriers],
+            ledger.run(
+                "UPDATE live SET claimed = ? WHERE session = ? "
+                "AND carrier IN (SELECT carrier FROM covers WHERE summary = ?)",
+                (summary, session.id, summary),
             )
         return Staged(
             summary=summary,
@@ -121,15 +125,17 @@ class Steps:
                 )
 
     def _asserted(self, plan: Plan, older: Live | None, facts: Mapping[bytes, int]) -> dict[bytes, list[Claim]]:
-        """What stands behind the new summary, by key: the assertions of the raw spans, and the manifest of the older
-        summary. A statement of an older original that its summary does not repeat was not shown, and so supports
-        nothing (MAN-5); this also keeps the cost to what the window holds, however long the session."""
+        """What stands behind the new summary, by key: those of the raw spans' assertions that `facts` has, and the
+        manifest of the older summary. A statement of an older original that its summary does not repeat was not
+        shown, and so supports nothing (MAN-5); this also keeps the cost to what the window holds, however long the
+        session."""
         found: dict[bytes, list[Claim]] = {}
         for one in plan.chosen:
             if one.turn is None:
                 continue
             for m in plan.read[one.carrier]:
-                found.setdefault(m.key, []).append(Claim(fact=facts[m.key], speaker=one.turn.speaker))
+                if m.key in facts:
+                    found.setdefault(m.key, []).append(Claim(fact=facts[m.key], speaker=one.turn.speaker))
         if older is not None:
             for key, claims in claims_of(self.session, older.carrier).items():
                 found.setdefault(key, []).extend(claims)
@@ -150,21 +156,18 @@ class Steps:
         with ledger.transaction():
             self._still_staged(staged.summary)
             wanted = ledger.all(
-                "SELECT t.carrier, t.payload FROM covers k JOIN turn t ON t.carrier = k.carrier WHERE k.summary = ? "
+                "SELECT t.carrier FROM covers k JOIN turn t ON t.carrier = k.carrier WHERE k.summary = ? "
                 "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier) "
                 "AND NOT EXISTS (SELECT 1 FROM cold o WHERE o.span = t.carrier) ORDER BY t.carrier",
                 (staged.summary,),
             )
-            places = [
-                cold.Place(slot=slot, epoch=epoch, span=int(span), payload=cold.as_bytes(payload))
-                for (span, payload), (slot, epoch) in zip(wanted, cold.allocate(ledger, len(wanted)), strict=True)
-            ]
+            slots = cold.allocate(ledger, len(wanted))
+            taken = [(slot, epoch, int(span)) for (slot, epoch), (span,) in zip(slots, wanted, strict=True)]
             if ledger.outer is None:
-                cold.land_all(ledger, places)
-            else:
-                cold.reserve(ledger, places)
-        if ledger.outer is None:
-            return
+                cold.land_sources(ledger, taken)
+                return
+            places = [self._place(*one) for one in taken]
+            cold.reserve(ledger, places)
         try:
             cold.place_all(ledger, places)
             with ledger.transaction():
@@ -174,40 +177,38 @@ class Steps:
             cold.give_up(ledger, places)
             raise
 
+    def _place(self, slot: int, epoch: int, span: int) -> cold.Place:
+        (payload,) = self.ledger.one("SELECT payload FROM turn WHERE carrier = ?", (span,))
+        return cold.Place(slot=slot, epoch=epoch, span=span, payload=cold.as_bytes(payload))
+
     def point(self, staged: Staged, *, landed: bool) -> None:
         """Write the pointer of each original: to its copy, or to where its copy is going to be."""
-        now = self.clock()
-        with self.ledger.transaction():
+        ledger, now = self.ledger, self.clock()
+        with ledger.transaction():
             self._still_staged(staged.summary)
-            age = advance(self.ledger, self.uptime())
-            found = self.ledger.all(
+            age = advance(ledger, self.uptime())
+            if landed:
+                # Where a store only said that it had a copy, the commit will find no pointer, and refuse.
+                cold.issue_staged(ledger, staged.summary, now=now, age=age)
+                return
+            found = ledger.all(
                 "SELECT t.carrier, t.digest, o.slot, o.epoch FROM covers k JOIN turn t ON t.carrier = k.carrier "
                 "LEFT JOIN cold o ON o.span = t.carrier WHERE k.summary = ? "
                 "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier) ORDER BY t.carrier",
                 (staged.summary,),
             )
-            # Where a store only said that it had a copy, the commit will find no pointer, and refuse.
-            lacking_copy = 0 if landed else sum(1 for _, _, slot, _ in found if slot is None)
-            places = iter(cold.allocate(self.ledger, lacking_copy))
+            places = iter(cold.allocate(ledger, sum(1 for _, _, slot, _ in found if slot is None)))
             originals = []
             for span, mark, slot, epoch in found:
-                at = next(places, None) if slot is None else (slot, epoch)
-                if at is not None:
-                    originals.append(cold.Named(span=span, slot=at[0], epoch=at[1], mark=mark))
-            cold.issue(
-                self.ledger,
-                originals,
-                now=now,
-                age=age,
-                holding=Holding.STAGED,
-                copy=Copy.LANDED if landed else Copy.OUTSTANDING,
-            )
+                at = next(places) if slot is None else (slot, epoch)
+                originals.append(cold.Named(span=span, slot=at[0], epoch=at[1], mark=mark))
+            cold.issue(ledger, originals, now=now, age=age, holding=Holding.STAGED, copy=Copy.OUTSTANDING)
 
     # -- commit --
 
-    def commit(self, staged: Staged, *, embedded: vectors.Embedded | None = None) -> None:
+    def commit(self, staged: Staged, *, texts: Mapping[int, str], embedded: vectors.Embedded | None = None) -> None:
         """Flip: the summary becomes live, what it replaces leaves the window. Checked here, acted on here (PTR-1,
-        MAN-1, EVI-1)."""
+        MAN-1, EVI-1). `texts` are those of the raw spans, for the index."""
         ledger, session, summary = self.ledger, self.session, staged.summary
         with ledger.transaction():
             self._still_staged(summary)
@@ -235,11 +236,12 @@ class Steps:
                 "INSERT INTO live (session, position, carrier) VALUES (?, ?, ?)", (session.id, position, summary)
             )
             ledger.run("UPDATE carrier SET state = 'committed' WHERE id = ?", (summary,))
-            ledger.many(
-                "UPDATE pointer SET holding = 'committed' WHERE span = ? AND holding = 'staged'",
-                [(span,) for span in raw],
+            ledger.run(
+                "UPDATE pointer SET holding = 'committed' WHERE holding = 'staged' "
+                "AND span IN (SELECT carrier FROM covers WHERE summary = ?)",
+                (summary,),
             )
-            index.enter(ledger, raw)
+            index.enter(ledger, raw, known=texts)
             if embedded is not None:
                 vectors.write(ledger, session.root, embedded)
             ledger.run("UPDATE session SET compactions = compactions + 1 WHERE id = ?", (session.id,))
@@ -277,18 +279,10 @@ class Steps:
             )
             for span, turn, kind, holding, copy, mark, slot, epoch, entry, payload, source in rows:
                 after = int(span)
-                if holding is None:
-                    state = Source(pointed=False, landed=False, removed=False)
-                else:
-                    stored = None if entry is None else cold.bytes_of(self.ledger, slot, epoch, payload)
-                    outstanding = Copy(copy) is Copy.OUTSTANDING
-                    state = Source(
-                        pointed=True,
-                        landed=stored is not None and digest(stored) == mark,
-                        removed=Holding(holding) in {Holding.GONE, Holding.EXPIRED},
-                        held=outstanding and source is not None and digest(cold.as_bytes(source)) == mark,
-                    )
-                yield after, str(turn), EvidentialClass(kind), state
+                stored = None if entry is None else cold.bytes_of(self.ledger, slot, epoch, payload)
+                landed = stored is not None and digest(stored) == mark
+                held = copy == Copy.OUTSTANDING.value and source is not None and digest(cold.as_bytes(source)) == mark
+                yield after, str(turn), _CLASSES[kind], _source(holding, landed, held)
             if len(rows) < _PAGE:
                 return
 
@@ -310,6 +304,17 @@ class Steps:
                 "this compaction was undone meanwhile: the window was cleared or rewound, a turn was forgotten, or "
                 "another opening recovered the session (CON-3, CRA-2); nothing was changed, compact again"
             )
+
+
+_CLASSES = {one.value: one for one in EvidentialClass}
+
+
+@cache
+def _source(holding: str | None, landed: bool, held: bool) -> Source:
+    """There are many sources, and few that differ; `holding` none: no pointer names it."""
+    if holding is None:
+        return Source(pointed=False, landed=False, removed=False)
+    return Source(pointed=True, landed=landed, removed=Holding(holding) in {Holding.GONE, Holding.EXPIRED}, held=held)
 
 
 def write_summary(

@@ -1,64 +1,38 @@
-"""What the gate costs, in instructions of SQLite's machine and not in time: the facts of the one carrier (ANC-1), and
-never what else is stored."""
+"""What operations cost, in instructions of SQLite's machine and not in time: the gate the facts of the one carrier
+(ANC-1), reading what is read, compaction the turns that it replaces, and never what else is stored."""
 
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from crowded import crowd, fill
 
 from anchorhold_reference import Reply, Settings, Transcript
-from anchorhold_spec.vocabulary import OutcomeKind, Turn
+from anchorhold_spec.vocabulary import AnswerKind, OutcomeKind, Turn
 
 STORED = 20_000
 """Facts: a statement that goes through all of anything is then far off."""
 
 
-def _filled(path: Path, *, facts: int, carriers: int) -> Transcript:
+def _opened(path: Path) -> Transcript:
+    return Transcript.open(path, summarise=lambda _: Reply(text="Jobs ran."), settings=Settings(keep=1))
+
+
+def _filled(path: Path, *, facts: int, carriers: int = 0) -> Transcript:
     """A session with originals in the store, among so many other facts, one of which has so many carriers."""
-    transcript = Transcript.open(path, summarise=lambda _: Reply(text="Jobs ran."), settings=Settings(keep=1))
-    for n in range(40):
-        text = f"Job J-{n}x ran beside J-0x for {n} ms."
-        transcript.append(Turn(id=f"t{n}", speaker="assistant", text=text))
-    assert transcript.compact().kind is OutcomeKind.COMMITTED
-    ledger = transcript._ledger
-    spans = max(facts // 10, carriers)
-    with ledger.transaction():
-        ledger.many(
-            "INSERT INTO fact (id, session, key, kind, literal, negated, hedged) VALUES (?, 1, ?, 'number', ?, 0, 0)",
-            [(10_000 + n, n.to_bytes(16, "big"), str(n)) for n in range(facts)],
-        )
-        ledger.many(
-            "INSERT INTO carrier (id, session, generation, state) VALUES (?, 1, 0, 'raw')",
-            [(10_000 + n,) for n in range(spans)],
-        )
-        ledger.many(
-            "INSERT INTO turn (carrier, session, id, speaker, digest) VALUES (?, 1, ?, 'user', x'00')",
-            [(10_000 + n, f"other-{n}") for n in range(spans)],
-        )
-        ledger.many(
-            "INSERT INTO pointer (epoch, slot, issuer, digest, session, span, holding, copy, time, age, indexed) "
-            "VALUES (?, ?, x'00', x'00', 1, ?, 'committed', 'landed', 0, 0, 1)",
-            [(10_000 + n, 10_000 + n, 10_000 + n) for n in range(spans)],
-        )
-        ledger.many(
-            "INSERT INTO assertion (span, fact, said) VALUES (?, ?, 'it ran')",
-            [(10_000 + n // 10, 10_000 + n) for n in range(facts)],
-        )
-        if carriers:
-            (shared,) = ledger.one("SELECT id FROM fact WHERE literal = 'J-0x' AND kind = 'identifier'")
-            ledger.many(
-                "INSERT INTO assertion (span, fact, said) VALUES (?, ?, 'J-0x ran')",
-                [(10_000 + n, shared) for n in range(carriers)],
-            )
-            ledger.many(
-                "INSERT INTO carries (summary, fact, speaker, said) VALUES (?, ?, '', 'J-0x ran')",
-                [(10_000 + n, shared) for n in range(carriers)],
-            )
+    transcript = _opened(path)
+    fill(transcript, 40)
+    crowd(transcript, facts=facts, carriers=carriers)
     return transcript
 
 
-def _instructions(transcript: Transcript, tokens: list[str]) -> int:
-    """Instructions of SQLite's machine that the gate's decisions on these take."""
+def _tokens(transcript: Transcript) -> list[str]:
+    return [pointer.token for pointer in transcript.pointers() if pointer.covers != ("t0",)][:20]
+
+
+def _instructions(transcript: Transcript, work: Callable[[], object]) -> int:
+    """Instructions of SQLite's machine that some work takes."""
     connection = transcript._ledger._connection
     assert isinstance(connection, sqlite3.Connection)
     taken = 0
@@ -68,12 +42,12 @@ def _instructions(transcript: Transcript, tokens: list[str]) -> int:
         taken += 1
         return 0
 
-    connection.set_progress_handler(count, 10)
+    connection.set_progress_handler(count, 1)
     try:
-        for token in tokens:
-            assert transcript.evict(token).kind is OutcomeKind.REFUSED
+        work()
     finally:
         connection.set_progress_handler(None, 0)
+    assert taken > 0
     return taken
 
 
@@ -82,15 +56,88 @@ def _instructions(transcript: Transcript, tokens: list[str]) -> int:
 def test_anc_1_an_eviction_costs_the_facts_of_its_one_carrier(
     tmp_path: Path, facts: int, carriers: int, analysed: bool
 ) -> None:
+    def refused(transcript: Transcript, tokens: list[str]) -> None:
+        for token in tokens:
+            assert transcript.evict(token).kind is OutcomeKind.REFUSED
+
     taken = {}
     for name, few in (("small", True), ("large", False)):
         path = tmp_path / f"{name}.db"
         with _filled(path, facts=0 if few else facts, carriers=0 if few else carriers) as transcript:
-            tokens = [pointer.token for pointer in transcript.pointers() if pointer.covers != ("t0",)][:20]
+            tokens = _tokens(transcript)
             if analysed:
                 # With statistics SQLite may choose another way through the same tables.
                 transcript._ledger.run("ANALYZE")
-            taken[name] = _instructions(transcript, tokens)
+            taken[name] = _instructions(transcript, lambda t=transcript, of=tokens: refused(t, of))
 
-    assert taken["small"] > 0
     assert taken["large"] <= 1.2 * taken["small"]
+
+
+def _resolve(transcript: Transcript, tokens: list[str]) -> None:
+    for token in tokens:
+        assert transcript.get(token).kind is AnswerKind.FOUND
+
+
+def _literals(transcript: Transcript, tokens: list[str]) -> None:
+    for n in range(1, 21):
+        assert transcript.search(f"J-{n}x").source == f"t{n}"
+
+
+def _slots(transcript: Transcript, tokens: list[str]) -> None:
+    for n in range(1, 21):
+        assert transcript.reconstitute(f"db-{n}", "port", evidence=True).value == str(7000 + n)
+
+
+@pytest.mark.parametrize("read", [_resolve, _literals, _slots])
+@pytest.mark.parametrize("analysed", [False, True])
+def test_rec_1_reading_costs_what_is_read_however_many_spans_there_are(
+    tmp_path: Path, read: Callable[[Transcript, list[str]], None], analysed: bool
+) -> None:
+    taken = {}
+    for name, facts in (("small", 0), ("large", STORED)):
+        with _filled(tmp_path / f"{name}.db", facts=facts) as transcript:
+            tokens = _tokens(transcript)
+            if analysed:
+                transcript._ledger.run("ANALYZE")
+            read(transcript, tokens)  # what is remembered of the window is read once
+            taken[name] = _instructions(transcript, lambda t=transcript, of=tokens: read(t, of))
+
+    assert taken["large"] <= 1.2 * taken["small"]
+
+
+def test_rec_1_a_pointer_is_followed_by_one_statement(tmp_path: Path) -> None:
+    with _filled(tmp_path / "store.db", facts=0) as transcript:
+        (token, *_) = _tokens(transcript)
+        asked: list[str] = []
+        connection = transcript._ledger._connection
+        assert isinstance(connection, sqlite3.Connection)
+        connection.set_trace_callback(asked.append)
+        assert transcript.get(token).kind is AnswerKind.FOUND
+        connection.set_trace_callback(None)
+
+        assert len(asked) == 1
+        # A row for each of the three tables that it goes through.
+        assert _instructions(transcript, lambda: transcript.get(token)) < 60
+
+
+def test_pro_1_a_compaction_costs_the_turns_that_it_replaces(tmp_path: Path) -> None:
+    instructions, statements = {}, {}
+    for turns in (100, 400):
+        with _opened(tmp_path / f"{turns}.db") as transcript:
+            for n in range(turns):
+                transcript.append(Turn(id=f"t{n}", speaker="assistant", text=f"The port of db-{n} is {7000 + n}."))
+            asked: list[str] = []
+            connection = transcript._ledger._connection
+            assert isinstance(connection, sqlite3.Connection)
+            connection.set_trace_callback(asked.append)
+            instructions[turns] = _instructions(transcript, transcript.compact)
+            connection.set_trace_callback(None)
+            # What begins with a comment the full-text index asks by itself.
+            statements[turns] = sum(1 for statement in asked if not statement.startswith("--"))
+            assert transcript.status().compactions == 1
+
+    # Of the indexes some grow by a level.
+    assert instructions[400] / 400 <= 1.1 * instructions[100] / 100
+    # For each turn its fact, who asserts it, its copy, whom the summary covers, and the index's words. Whatever else
+    # is done to every turn one statement does to all of them, or to as many as its parameters allow.
+    assert (statements[400] - statements[100]) / 300 <= 5.1

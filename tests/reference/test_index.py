@@ -37,8 +37,8 @@ def test_rec_1_a_literal_is_read_in_few_originals_however_many_there_are(make, m
     fill(transcript, 1, 120)
     transcript.compact()
     fetched = []
-    fetch = cold.fetch
-    monkeypatch.setattr(cold, "fetch", lambda *given: fetched.append(given) or fetch(*given))
+    checked = cold.checked
+    monkeypatch.setattr(cold, "checked", lambda *given: fetched.append(given) or checked(*given))
 
     assert transcript.search("7003").source == "t3"
     assert transcript.search("db-3 is 7003").source == "t3"

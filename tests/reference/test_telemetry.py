@@ -1,6 +1,8 @@
 """What a running compactor tells of itself, and that no content is in it."""
 
 import logging
+import subprocess
+import sys
 
 import pytest
 from transcripts import fill
@@ -73,3 +75,32 @@ def test_era_1_no_content_is_logged(make, caplog):
     for record in caplog.records:
         assert SECRET not in str(record.__dict__)
         assert "vault-7" not in str(record.__dict__)
+
+
+UNCONFIGURED = """
+import sqlite3, sys
+from anchorhold_reference import Reply, Settings, Transcript
+from anchorhold_spec.vocabulary import Turn
+
+with Transcript.open(sys.argv[1], summarise=lambda _: Reply(text="Ports."), settings=Settings(keep=1)) as transcript:
+    for n in range(4):
+        transcript.append(Turn(id=f"t{n}", speaker="user", text=f"The port of db-{n} is {7000 + n}."))
+    transcript.compact()
+    behind = sqlite3.connect(sys.argv[1])
+    behind.execute("DROP TRIGGER cold_is_immutable")
+    behind.execute("UPDATE cold SET payload = x'00'")
+    behind.commit()
+    assert transcript.audit() is False
+"""
+
+
+def test_a_process_that_configures_no_logging_prints_nothing(tmp_path):
+    run = subprocess.run(
+        [sys.executable, "-c", UNCONFIGURED, str(tmp_path / "session.db")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
