@@ -28,6 +28,7 @@ from anchorhold.workload import (
     Forget,
     Fork,
     HoldCopies,
+    Kill,
     LosePower,
     Meanwhile,
     Override,
@@ -91,8 +92,8 @@ class Acts:
                 self.compact()
             case Probe(only=only):
                 self._looks.probe(only or OBSERVATIONS)
-            case Ask(fact=fact, evidence=evidence):
-                self._looks.ask(fact, evidence=evidence)
+            case Ask(fact=fact, evidence=evidence, only=only):
+                self._looks.ask(fact, evidence=evidence, only=only)
             case Follow(token=token):
                 self._looks.follow(token)
             case Evict(turn=turn):
@@ -124,7 +125,7 @@ class Acts:
 
     def _change(
         self,
-        step: Clear | Rewind | Fork | Forget | HoldCopies | Settle | Clock | LosePower | FailStore | Override,
+        step: Clear | Rewind | Fork | Forget | HoldCopies | Settle | Clock | Kill | LosePower | FailStore | Override,
     ) -> None:
         more = self._more
         match step:
@@ -142,8 +143,10 @@ class Acts:
                 self._do("settle", more.settle)
             case Clock(shift=shift):
                 self._do("clock", lambda: more.clock(shift), shift=shift)
+            case Kill():
+                self._stop("kill", more.kill)
             case LosePower():
-                self._lose_power()
+                self._stop("lose_power", more.lose_power)
             case FailStore():
                 self._fail_store(step)
             case Override(reason=reason):
@@ -196,9 +199,9 @@ class Acts:
             self._do("reopen", self._more.reopen)
         self._looks.live()
 
-    def _lose_power(self) -> None:
+    def _stop(self, op: str, call: Callable[[], None]) -> None:
         self._looks.live()
-        self._do("lose_power", self._more.lose_power)
+        self._do(op, call)
         if "reopen" in self._offered:
             self._do("reopen", self._more.reopen)
         self._looks.live()

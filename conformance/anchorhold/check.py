@@ -9,7 +9,7 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from anchorhold.history import EventType, write_history
 from anchorhold.judging import judge
 from anchorhold.level import NOT_ASKED
 from anchorhold.load import Loaded
+from anchorhold.operations import looks, operations
 from anchorhold.planting import Planter
 from anchorhold.progress import Progress, Silent
 from anchorhold.result import FailureResult, Result, failure, result
@@ -40,6 +41,8 @@ LEARNING = 3
 """Scenarios from whose pointers those of "another store" are taken: always the first, whoever plays the others."""
 TROUBLE = 2
 """Adapter errors after which shortening a workload is given up."""
+STARTS = 3
+"""Failing histories of one rule, each of another workload, that are shortened; the best of what comes is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +64,13 @@ class _Found:
 
     checker: Checker
     judgements: list[Judgement] = field(default_factory=list)
-    smallest: Failing | None = None
+    starts: list[Failing] = field(default_factory=list)
+    """The smallest histories that fail, each of another workload; the smallest of all is the first."""
+    after: int | None = None
+    """Operations that had been played when it failed for the first time."""
 
     def take(self, history: History, judgement: Judgement) -> None:
-        # The history itself is let go of, unless it is the smallest one that fails.
+        # The history itself is let go of, unless it is one of the smallest that fail.
         self.judgements.append(judgement)
         self.note(history, judgement)
 
@@ -73,9 +79,19 @@ class _Found:
         self.judgements.append(judgement)
 
     def note(self, history: History, judgement: Judgement) -> None:
-        """Keep the history where it is the smallest one that fails; it counts for no verdict."""
-        if judgement.failures and (self.smallest is None or len(history.events) < len(self.smallest.history.events)):
-            self.smallest = Failing(history=history, failure=judgement.failures[0])
+        """Keep the history where it is one of the smallest that fail; it counts for no verdict."""
+        if not judgement.failures:
+            return
+        best = {history.header.workload.name: Failing(history=history, failure=judgement.failures[0])}
+        for other in self.starts:
+            name = other.workload.name
+            if name not in best or _length(other) <= _length(best[name]):
+                best[name] = other
+        self.starts = sorted(best.values(), key=_length)[:STARTS]
+
+
+def _length(failing: Failing) -> int:
+    return len(failing.history.events)
 
 
 class _Run:
@@ -85,11 +101,14 @@ class _Run:
         self.description: Description = loaded.describe()
         self.summarised = False
         self.played = 0
+        self.operations = 0
         self._loaded = loaded
         self._seed = seed
         self._effort = effort
         self._progress = progress
         self._tokens: dict[str, None] = {}
+        self.until: frozenset[str] = frozenset()
+        """Rules: once all of these have failed nothing more is played. None: everything is."""
 
     def all(
         self,
@@ -123,7 +142,7 @@ class _Run:
                 self._progress.playing(self.played + 1, scenario.name)
                 history = self.play(self._written(scenario, seed, taken))
                 self._learn(history)
-                self._take(found, history, judge(checkers, history))
+                self._take(found, history, judge(checkers, history), operations(history) + looks(history))
             # What is played from here on, and how, does not depend on how many play.
             left = [(scenario, self._written(scenario, seed, taken)) for scenario, seed in chosen[LEARNING:]]
             aimed = BUDGETS[self._effort].aimed
@@ -184,7 +203,9 @@ class _Run:
             return
         waiting: dict[int, Played] = {}
         awaited = 0
-        for done, come in enumerate(crew.play(jobs, here), start=before + 1):
+        # The longest first: at the end nobody waits for a long one that somebody else began late.
+        longest = sorted(jobs, key=lambda job: -weight(job[1]))
+        for done, come in enumerate(crew.play(longest, here), start=before + 1):
             self._progress.playing(done, names[come.number].name)
             # Taken in the order of the workloads: which failure is told first is no matter of luck.
             waiting[come.number] = come
@@ -194,7 +215,7 @@ class _Run:
 
     def _hear(self, found: Sequence[_Found], come: Played) -> None:
         self.summarised |= come.summarised
-        self._take(found, come.history, come.judgements)
+        self._take(found, come.history, come.judgements, come.operations)
 
     def walk(self, found: Sequence[_Found]) -> None:
         """Let Hypothesis draw walks, where the effort asks for them. Raises `AdapterError` where there is none."""
@@ -214,7 +235,7 @@ class _Run:
         def take(history: History, judgements: tuple[Judgement, ...]) -> None:
             self._progress.playing(self.played + 1, history.header.workload.name)
             self.summarised |= any(event.op == "summarise" for event in history.events)
-            self._take(found, history, judgements)
+            self._take(found, history, judgements, operations(history) + looks(history))
 
         checkers = [each.checker for each in found]
         walk(Arena(self._loaded, checkers, seed=self._seed, take=take), walks=walks)
@@ -228,16 +249,22 @@ class _Run:
         )
         return scenario.workload(plan)
 
-    def _take(self, found: Sequence[_Found], history: History | None, judgements: Sequence[Judgement]) -> None:
+    def _take(
+        self, found: Sequence[_Found], history: History | None, judgements: Sequence[Judgement], played: int
+    ) -> None:
         self.played += 1
+        self.operations += played
         for each, judgement in zip(found, judgements, strict=True):
-            known = each.smallest is not None
+            known = bool(each.starts)
             if history is None:
                 each.hear(judgement)
             else:
                 each.take(history, judgement)
             if judgement.failures and not known:
+                each.after = self.operations
                 self._progress.failed(each.checker.rule, judgement.failures[0].sentence)
+        if self.until and self.until <= {each.checker.rule for each in found if each.starts}:
+            raise _Settled
 
     def _named(self, every: Sequence[tuple[Scenario, str]], named: Collection[str]) -> list[tuple[Scenario, str]]:
         """The scenarios of these names. One that this compactor cannot play is known, and not among them."""
@@ -263,7 +290,6 @@ class _Run:
         `others`: rules that failed too. Whatever is played for the one is judged by them as well, so that each starts
         from the smallest history in which it was ever seen to fail: playing is what takes time.
         """
-        runs = BUDGETS[self._effort].shrinking
         trouble = 0
         # This one last: its judgement is the one that is wanted.
         checkers = [*(other.checker for other in others), one.checker]
@@ -283,26 +309,35 @@ class _Run:
                 other.note(history, judgement)
             return Failing(history=history, failure=own.failures[0]) if own.failures else None
 
-        assert one.smallest is not None
-        failing = one.smallest
-        again = self._again(failing, attempt)
+        first, *more = one.starts
+        again = self._again(first, attempt)
         if again is None:
-            short = cut(failing)
+            short = cut(first)
             failures = one.checker.judge(short).failures
             never = Replays(failed=0, played=1 + AGAIN)
-            return (Failing(history=short, failure=failures[0]) if failures else failing), never
-        shrunk = shrink(
-            again,
-            attempt=attempt,
-            runs=runs,
-            tried=lambda run, steps: self._progress.shrinking(one.checker.rule, run, runs, steps),
-        )
-        replays = self._replayed(shrunk.failing, attempt)
+            return (Failing(history=short, failure=failures[0]) if failures else first), never
+        effort = BUDGETS[self._effort].shrinking
+        best, left = self._shortened(one.checker.rule, again, attempt, effort)
+        for start in more:
+            # What the first did not need is left for the others: a longer history may have less that has to stay.
+            other, left = self._shortened(one.checker.rule, start, attempt, left)
+            best = min(best, other, key=lambda failing: failing.size)
+        replays = self._replayed(best, attempt)
         if replays.always:
-            return shrunk.failing, replays
+            return best, replays
         # Shortened by single runs, something that fails at times may be left of what fails always.
         whole = self._replayed(again, attempt)
-        return (again, whole) if whole.always else (shrunk.failing, replays)
+        return (again, whole) if whole.always else (best, replays)
+
+    def _shortened(self, rule: str, failing: Failing, attempt: Attempt, effort: int) -> tuple[Failing, int]:
+        """The shortest that comes of one history, and what is left of the effort."""
+        shrunk = shrink(
+            failing,
+            attempt=attempt,
+            effort=effort,
+            tried=lambda spent, steps: self._progress.shrinking(rule, spent, effort, steps),
+        )
+        return shrunk.failing, effort - shrunk.spent
 
     def _replayed(self, failing: Failing, attempt: Attempt) -> Replays:
         """Play a failing history again, each time in a fresh instance."""
@@ -347,6 +382,10 @@ class _Run:
                 self.summarised = True
             elif event.op == "pointers" and event.type is EventType.OK:
                 self._tokens.update((pointer["token"], None) for pointer in event.value)
+
+
+class _Settled(Exception):  # noqa: N818 - not an error
+    """All that was to be seen was seen."""
 
 
 class UnknownScenario(ValueError):  # noqa: N818 - says what it is about
@@ -401,14 +440,14 @@ def check(
     verdicts: list[Verdict] = []
     failures: list[FailureResult] = []
     kept: dict[str, History] = {}
-    broken = [each for each in found if each.smallest is not None]
+    broken = [each for each in found if each.starts]
     for each in found:
         verdict = (
             decide(each.checker, present=present, hidden=run.description.hidden, judgements=each.judgements)
             if run.played
             else Verdict(rule=each.checker.rule, kind=VerdictKind.INCONCLUSIVE, reason=NOTHING_PLAYED, triggered=0)
         )
-        if each.smallest is not None:
+        if each.starts:
             broken.remove(each)
             shortest, replays = run.shortest(each, broken)
             shown = _told(shortest.failure, each.judgements, replays)
@@ -429,6 +468,35 @@ def check(
         stderr=loaded.stderr,
     )
     return Checked(result=document, histories=kept, description=run.description)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surveyed:
+    """What failed in a check, before anything is shortened."""
+
+    failures: Mapping[str, Failing]
+    """The smallest history in which each rule failed."""
+    after: Mapping[str, int]
+    """How many operations had been played when it failed for the first time."""
+
+
+def survey(
+    loaded: Loaded, *, checkers: Sequence[Checker], seed: int, effort: Effort, until: frozenset[str] = frozenset()
+) -> Surveyed:
+    """Play what a check of this effort plays, and shorten nothing. Raises `AdapterError` as `check` does.
+
+    `until`: rules; once all of them have failed the rest is left out.
+    """
+    run = _Run(loaded, seed=seed, effort=effort, progress=Silent())
+    run.until = until
+    found = [_Found(checker) for checker in checkers]
+    with suppress(_Settled):
+        run.all(found, wanted=None, named=None, again=None, workers=1)
+        run.walk(found)
+    return Surveyed(
+        failures={each.checker.rule: each.starts[0] for each in found if each.starts},
+        after={each.checker.rule: each.after for each in found if each.after is not None},
+    )
 
 
 def mechanisms_of(description: Description, *, summarised: bool) -> frozenset[Mechanism]:

@@ -131,6 +131,9 @@ class Settings:
     """Seconds for which evidence may be asked for; none means until the session's end."""
     lifetime: float | None = None
     """Seconds after which the store may expire an entry; none means never."""
+    keep: int | None = None
+    """How many of the newest turns stay in the window as they are; none where the compactor cannot be told, and where
+    it is to do as it always does. The suite asks for few only to show a failure with few turns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +188,8 @@ class StoreFault(StrEnum):
     """It says that it succeeded, and wrote nothing."""
     SHORT = "short"
     """It wrote a part, and says that it succeeded."""
+    FULL = "full"
+    """It and every later one of this compaction say that there is no room."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,6 +238,17 @@ class OperationError(Exception):
     def __init__(self, message: str, *, definite: bool = True) -> None:
         super().__init__(message)
         self.definite = definite
+
+
+class Foresees(Protocol):
+    """An adapter in Python that wants to know beforehand what it may be asked for. No operation, and never needed."""
+
+    def foresee(self, operations: frozenset[str]) -> None:
+        """Called before `open`, with the operations besides the required ones and the looks that this run may call.
+
+        So that what takes time to make possible (a disk that can lose power) need not be there where nobody will ask
+        for it. Where this was not called, anything may be asked for.
+        """
 
 
 class Compactor(Protocol):
@@ -292,6 +308,12 @@ class Capabilities(Protocol):
 
     def reopen(self) -> None:
         """Close everything and open the same session again from durable state, as a fresh process would."""
+
+    def resume(self, settings: Settings, summarise: Summarise) -> None:
+        """In a fresh process, instead of `open`: go on with the session of one that was killed in this `TMPDIR`."""
+
+    def kill(self) -> None:
+        """The process is killed now; the suite then calls `reopen`. It does so itself: no adapter is asked."""
 
     def crash(self, point: str) -> None:
         """Arm: the next `compact` dies at this durable step, with nothing flushed that was not yet durable.

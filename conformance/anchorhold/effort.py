@@ -22,14 +22,14 @@ class Budget:
     walks: int
     """Walks through all operations and faults that Hypothesis draws."""
     shrinking: int
-    """Runs that may be spent on shortening one failing history."""
+    """Operations that may be played to shorten the failing histories of one rule (`anchorhold.shrink`)."""
     aimed: int | None = None
     """How many scenarios that aim at it are played for each rule before it is asked whether that says enough; None:
     all of them are played (`anchorhold.selection`)."""
 
 
 BUDGETS: dict[Effort, Budget] = {
-    Effort.QUICK: Budget(rounds=1, mixtures=2, walks=0, shrinking=60, aimed=1),
-    Effort.STANDARD: Budget(rounds=1, mixtures=14, walks=0, shrinking=100),
-    Effort.THOROUGH: Budget(rounds=5, mixtures=150, walks=100, shrinking=400),
+    Effort.QUICK: Budget(rounds=1, mixtures=2, walks=0, shrinking=10_000, aimed=1),
+    Effort.STANDARD: Budget(rounds=1, mixtures=14, walks=0, shrinking=30_000),
+    Effort.THOROUGH: Budget(rounds=5, mixtures=150, walks=100, shrinking=120_000),
 }

@@ -5,7 +5,8 @@ NAME                    a shipped adapter, run by uv in an environment of its ow
 pkg.module:Class        a class, imported as `python -m` would find it
 path/to/file.py:Class   a class in a file
 cmd:PROGRAM ARGS        any program that speaks PROTOCOL.md
-cmd+clock:PROGRAM ARGS  the same, under a wall clock that the suite moves (libfaketime)
+cmd+clock:PROGRAM ARGS  the same, under a wall clock that the suite moves, in a zone with summer time (libfaketime)
+cmd+store:PROGRAM ARGS  the same, its files on a disk that fails on demand (FUSE); `cmd+clock+store:` is both
 """
 
 import contextlib
@@ -13,11 +14,12 @@ import difflib
 import importlib
 import importlib.util
 import os
+import re
 import shlex
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -25,6 +27,7 @@ from types import ModuleType, TracebackType
 from typing import Any, Self
 
 from anchorhold.compactor import Description
+from anchorhold.disk.client import DiskClient, missing
 from anchorhold.errors import AdapterError, Fault, one_line
 from anchorhold.shipped import Shipped, shipped
 from anchorhold.wire.connection import Connection
@@ -32,10 +35,12 @@ from anchorhold.wire.driver import Pool, WireCompactor
 from anchorhold.wire.fake_clock import FakeClock, around
 from anchorhold.wire.inprocess import ClassCompactor
 from anchorhold.wire.operations import Operations
+from anchorhold.wire.outside import Outside
 from anchorhold.wire.process import Limits
+from anchorhold.wire.rehearsal import rehearse
 
 REFERENCE = "anchorhold.adapters.reference:Reference"
-CLOCKED = "cmd+clock:"
+_PROGRAM = re.compile(r"cmd((?:\+(?:clock|store))*):")
 _ENVIRONMENT_START = 600.0
 """Seconds to start a shipped adapter: the first time, uv fetches and installs what it needs."""
 
@@ -96,24 +101,46 @@ class _LoadedProgram(Loaded):
         limits: Limits,
         reuse: bool,
         environment: Mapping[str, str] | None = None,
-        clock: FakeClock | None = None,
+        under: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(target)
-        self._clock = clock
-        if clock is not None:
-            environment = around(environment, clock)
-        start = partial(
+        clock = FakeClock() if "clock" in under else None
+        self._without_disk = missing() if "store" in under else None
+        self._on_disk = "store" in under and self._without_disk is None
+        self._outside = Outside(clock=clock)
+        self._description: Description | None = None
+        self._start = partial(
             Connection,
             command,
             name=target,
             version=metadata.version("anchorhold"),
             limits=limits,
-            environment=environment,
+            environment=environment if clock is None else around(environment, clock),
         )
-        self._pool = Pool(start, reuse=reuse)
+        self._pool = Pool(self._begin, reuse=reuse, go_on=lambda killed: self._start(files=killed.files))
 
     def make(self) -> Operations:
-        return WireCompactor(take=self._pool.take, give_back=self._pool.give_back, clock=self._clock)
+        if self._on_disk and self._outside.disk is None:
+            # Its steps on the disk have to be seen before they can be made to fail: it compacts once.
+            disk = DiskClient()
+            self._outside = replace(self._outside, disk=disk)
+            self._outside = replace(self._outside, steps=rehearse(self._compactor, disk))
+        return self._compactor()
+
+    def describe(self) -> Description:
+        """Who the compactor is, and what is done to it from outside."""
+        if self._description is None:
+            said = super().describe()
+            self._description = self._outside.described(said, without_disk=self._without_disk)
+        return self._description
+
+    def _compactor(self) -> Operations:
+        pool = self._pool
+        return WireCompactor(take=pool.take, give_back=pool.give_back, again=pool.again, outside=self._outside)
+
+    def _begin(self) -> Connection:
+        disk = self._outside.disk
+        return self._start(files=None if disk is None else disk.files())
 
     @property
     def stderr(self) -> str:
@@ -123,8 +150,9 @@ class _LoadedProgram(Loaded):
         try:
             self._pool.close()
         finally:
-            if self._clock is not None:
-                self._clock.close()
+            for means in (self._outside.clock, self._outside.disk):
+                if means is not None:
+                    means.close()
 
 
 class _LoadedClass(Loaded):
@@ -156,26 +184,24 @@ def load(target: str, *, limits: Limits | None = None, reuse: bool = True) -> Lo
     each on a fresh store of the adapter's making; without, each compactor gets a program of its own. Limits: the
     default allows a shipped adapter ten minutes to start, because its environment may have to be made.
     """
-    if target.startswith("cmd:"):
-        return _LoadedProgram(target, _command(target), limits=limits or Limits(), reuse=reuse)
-    if target.startswith(CLOCKED):
-        command = _command(target)
-        return _LoadedProgram(target, command, limits=limits or Limits(), reuse=reuse, clock=FakeClock())
+    if (program := _PROGRAM.match(target)) is not None:
+        under = frozenset(filter(None, program[1].split("+")))
+        return _LoadedProgram(target, _command(target), limits=limits or Limits(), reuse=reuse, under=under)
     if target == "reference" or ":" in target:
         where = REFERENCE if target == "reference" else target
         loaded: Loaded = _LoadedClass(target, _class(where), seconds=(limits or Limits()).call)
         loaded.location, loaded.anywhere = _anywhere(target)
         return loaded
     launch = launch_of(target)
-    program = _LoadedProgram(
+    shipped_program = _LoadedProgram(
         target,
         launch.command,
         limits=limits or Limits(start=_ENVIRONMENT_START),
         reuse=reuse,
         environment=launch.environment,
     )
-    program.anywhere = True
-    return program
+    shipped_program.anywhere = True
+    return shipped_program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +216,7 @@ class Launch:
 
 def launch_of(target: str) -> Launch:
     """How the program behind a target is started. Raises AdapterError for a class, which is no program."""
-    if target.startswith(("cmd:", CLOCKED)):
+    if _PROGRAM.match(target):
         return Launch(command=_command(target))
     entry = _named(target) if ":" not in target else None
     if entry is None or entry.program is None:
@@ -222,7 +248,7 @@ def _anywhere(target: str) -> tuple[str, bool]:
 
 def _command(target: str) -> list[str]:
     try:
-        command = shlex.split(target.removeprefix("cmd:").removeprefix(CLOCKED))
+        command = shlex.split(_PROGRAM.sub("", target, count=1))
     except ValueError as error:
         raise AdapterError(
             f"{target!r} is no command line", code=Fault.START, cause=str(error), hint="quote it as for a shell"

@@ -82,11 +82,12 @@ class Looks:
         # A compactor that does not say what its pointers cover shows it by what they resolve to.
         leads.update(turn for turn, forms in self._texts.items() if any(form in text for form in forms))
 
-    def ask(self, fact: Fact, *, evidence: bool) -> None:
-        """Ask for a fact by every way that there is."""
-        if "search" in self._offered:
+    def ask(self, fact: Fact, *, evidence: bool, only: Sequence[str] = ()) -> None:
+        """Ask for a fact by every way that there is, or only by these operations."""
+        ways = self._offered.intersection(only or ("search", "reconstitute"))
+        if "search" in ways:
             self.whole(self._do("search", lambda: self._more.search(fact.literal), literal=fact.literal))
-        if "reconstitute" in self._offered and fact.subject is not None and fact.attribute is not None:
+        if "reconstitute" in ways and fact.subject is not None and fact.attribute is not None:
             subject, attribute = fact.subject, fact.attribute
             self.whole(
                 self._do(

@@ -47,7 +47,7 @@ UNTIL_THEN = ("anchored-release",)
 so that they say nothing from the first request to let one go."""
 UNSPOKEN = (
     *("clear", "rewind", "fork", "forget", "override", "clock", "hold_copies", "settle", "corrupt", "fail_store"),
-    *("lose_power", "begin", "advance"),
+    *("kill", "lose_power", "begin", "advance"),
 )
 """Operations for which the alphabet has no event: from the first of them on, a session is not judged."""
 ELSE = "something else"

@@ -23,7 +23,7 @@ class Progress(Protocol):
     def failed(self, rule: str, sentence: str) -> None:
         """A rule was seen to fail for the first time."""
 
-    def shrinking(self, rule: str, run: int, runs: int, steps: int) -> None:
+    def shrinking(self, rule: str, spent: int, effort: int, steps: int) -> None:
         """A failing workload is being shortened: so many runs of at most so many, so many steps left."""
 
 
@@ -39,7 +39,7 @@ class Silent:
     def failed(self, rule: str, sentence: str) -> None:
         """Say nothing."""
 
-    def shrinking(self, rule: str, run: int, runs: int, steps: int) -> None:
+    def shrinking(self, rule: str, spent: int, effort: int, steps: int) -> None:
         """Say nothing."""
 
 
@@ -79,9 +79,9 @@ class OnTerminal:
         """Say at once what failed: the shortest history comes later."""
         self._console.print(Text.assemble((f"{rule} ", "bold red"), one_line(sentence)))
 
-    def shrinking(self, rule: str, run: int, runs: int, steps: int) -> None:
+    def shrinking(self, rule: str, spent: int, effort: int, steps: int) -> None:
         """Say how far shortening has come."""
-        self._say(f"{rule}: looking for the shortest history ({run}/{runs} runs, {steps} steps left)")
+        self._say(f"{rule}: looking for the shortest history ({spent}/{effort} operations, {steps} steps left)")
 
     def _say(self, text: str) -> None:
         self._spinner.update(text=Text(text))

@@ -13,7 +13,8 @@ What the steps become, beyond the operation of the same name (`anchorhold.acts`,
   all, so that the pieces can be joined (REC-3).
 - `Evict`, `Corrupt`: of the newest token that is known to lead to the turn, by what the compactor says that it covers
   or by what it once resolved to. Where no token leads there, nothing is attempted, and a `note` says so.
-- `CrashAt`: `live`, `crash`, `compact`, `reopen`, `live`. `LosePower`: `live`, `lose_power`, `reopen`, `live`.
+- `CrashAt`: `live`, `crash`, `compact`, `reopen`, `live`. `Kill`: `live`, `kill`, `reopen`, `live`;
+  `LosePower` likewise.
 - `FailStore`: `live`, `fail_store`, `compact`, `live`.
 - `Forget`: `forget`, `files`, and a `scan` of the suite's own for what is left of the turn in these files.
 - `Meanwhile`: nothing by itself. While the next call of the summariser is held its steps are taken from another
@@ -51,6 +52,7 @@ from anchorhold.workload import (
     Forget,
     Fork,
     HoldCopies,
+    Kill,
     LosePower,
     Meanwhile,
     Override,
@@ -89,6 +91,7 @@ NEEDS: dict[type[Step], tuple[str, ...]] = {
     HoldCopies: ("hold_copies",),
     Settle: ("settle",),
     Clock: ("clock",),
+    Kill: ("kill",),
     LosePower: ("lose_power",),
     FailStore: ("fail_store",),
     Override: ("override",),
@@ -113,6 +116,7 @@ DISTURBING = (
     Forget,
     Settle,
     Clock,
+    Kill,
     LosePower,
     FailStore,
     Override,
@@ -124,6 +128,12 @@ DISTURBING = (
 def means_of(description: Description) -> frozenset[str]:
     """What a compactor can be driven by: its operations, and that it lets another thread in where it says so."""
     return description.operations | ({Mechanism.CONCURRENCY.value} & {str(m) for m in description.mechanisms})
+
+
+def asked_for(steps: Sequence[AnyStep]) -> frozenset[str]:
+    """The operations that steps may call, besides those that every compactor has and those of a look around."""
+    inner = (asked_for(step.steps) for step in steps if isinstance(step, Meanwhile))
+    return frozenset().union(*(NEEDS.get(type(step), ()) for step in steps), *inner)
 
 
 def play(
@@ -141,6 +151,9 @@ def play(
     wrong is an event of the history.
     """
     player = Player(compactor, description, explicit=workload.explicit)
+    foresee = getattr(compactor, "foresee", None)
+    if foresee is not None:
+        foresee(asked_for(workload.steps) & description.operations)
     player.open(workload.settings)
     try:
         for step in workload.steps:

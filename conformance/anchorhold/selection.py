@@ -75,8 +75,8 @@ class _Weighing:
                     return 3
                 self._pointers += POINTERS
                 return min(2, max(1, until)) * (3 + self._look) + ASKED
-            case Ask():
-                return 2
+            case Ask(only=only):
+                return len(only) or 2
             case Summariser():
                 return 0
             case Meanwhile(steps=steps):

@@ -1,27 +1,38 @@
-"""Shortens a failing workload: the fewest steps, planted facts and words with which the same rule still fails.
+"""Shortens a failing workload: the fewest operations, looks and words with which the same rule still fails.
 
-Delta debugging, bounded by a number of runs and not by time, so that the same failure is always shortened to the
-same history. What is tried, in this order: nothing after the step at which it showed; a smaller window, which fewer
-turns fill; without whole kinds of steps; without ever smaller runs of steps; no facts but the one that was lost, and
-no words but facts; each observation by fewer operations; each turn with fewer facts and words. Steps go before words:
-it is the steps that somebody has to follow, and where turns are short it takes more of them to fill a window.
+Delta debugging, bounded by what it plays and not by time, so that the same failure is always shortened to the same
+history. What is tried, in this order: nothing after the step at which it showed; a compactor that keeps fewer of the
+newest turns as they are; without whole kinds of steps; no words but facts, and a smaller window, which fewer turns
+fill; without ever smaller runs of steps; then, again and again until nothing helps any more, each step simpler or
+gone, two turns as one, and two steps gone at once. A form that fails counts as the better one where it holds fewer
+operations (`anchorhold.operations`), or as many and fewer looks, steps or words.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TypeAlias
 
 import msgspec
 
 from anchorhold.compactor import Settings
-from anchorhold.history import EventType
 from anchorhold.looks import OBSERVATIONS
-from anchorhold.planting import ARGUMENT
+from anchorhold.operations import looks, operations
+from anchorhold.selection import weight
+from anchorhold.simpler import ASKED_BY, merged, simpler, told
 from anchorhold.verdict import Failure, History
-from anchorhold.workload import AnyStep, Append, Ask, Compact, Meanwhile, Probe, Summariser, Workers, Workload
-from anchorhold_spec.vocabulary import Fact
+from anchorhold.workload import AnyStep, Append, Ask, Meanwhile, Probe, Workload
 
-WINDOWS = (60, 120, 300, 600)
+WINDOWS = (15, 30, 60, 120, 300, 600)
 """Budgets of a window to try instead of a larger one, the smallest first: what one or two turns fill, and so on."""
+OPENING = 25
+"""What each run costs besides the operations that are played: a session is opened, and its history judged."""
+FEW = 16
+"""Steps of which also every two are left out together."""
+
+Size: TypeAlias = tuple[int, int, int, int, int]
+"""Operations, looks, steps, ways of looking and asking, and characters of the workload: what is to be as little as
+possible, the first first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +47,17 @@ class Failing:
         """The explicit workload that was played."""
         return self.history.header.workload
 
+    @property
+    def size(self) -> Size:
+        """How much there is to follow."""
+        played = self.workload
+        ways = sum(
+            len(step.only or (OBSERVATIONS if isinstance(step, Probe) else ASKED_BY))
+            for step in unfolded(played.steps)
+            if isinstance(step, Probe | Ask)
+        )
+        return operations(self.history), looks(self.history), len(played.steps), ways, len(_key(played))
+
 
 Attempt = Callable[[Workload], Failing | None]
 """Plays a workload; answers with what failed, or none where the rule did not fail."""
@@ -46,30 +68,45 @@ class Shrunk:
     """What became of it."""
 
     failing: Failing
-    runs: int
+    spent: int
+    """Of the effort that was allowed."""
     exhausted: bool
-    """Whether the runs were used up while there was more to try."""
+    """Whether that was used up while there was more to try."""
 
 
 def shrink(
-    failing: Failing, *, attempt: Attempt, runs: int, tried: Callable[[int, int], None] = lambda _run, _steps: None
+    failing: Failing,
+    *,
+    attempt: Attempt,
+    effort: int,
+    tried: Callable[[int, int], None] = lambda _spent, _steps: None,
 ) -> Shrunk:
-    """Shorten; `tried` is told after each run how many there were and how many steps are left.
+    """Shorten. `effort`: operations that may be played, about, with `OPENING` for each run.
 
-    Whatever else than `Enough` the attempt raises is passed on.
+    `tried` is told after each run how much of it is spent, and how many steps are left. Whatever else than `Enough`
+    the attempt raises is passed on.
     """
-    work = _Work(failing, attempt, runs, tried)
+    work = _Work(failing, attempt, effort, tried)
     try:
         work.cut()
-        work.smaller_window()
-        work.without_kinds()
+        work.keep_less()
+        work.without_kinds(Ask, Probe)
+        work.smaller()
+        work.without_kinds(*dict.fromkeys(type(step) for step in work.steps))
         work.without_runs()
-        work.without_words()
-        while work.simplify():
-            work.without_runs(smallest_only=True)
+        before = None
+        while before != work.best.size:
+            before = work.best.size
+            work.keep_less()
+            work.smaller()
+            work.simplify()
+            work.merge()
+            work.without_runs(most=2)
+            if before == work.best.size:
+                work.without_pairs()
     except Enough:
-        return Shrunk(failing=work.best, runs=work.spent, exhausted=True)
-    return Shrunk(failing=work.best, runs=work.spent, exhausted=False)
+        return Shrunk(failing=work.best, spent=work.spent, exhausted=True)
+    return Shrunk(failing=work.best, spent=work.spent, exhausted=False)
 
 
 class Enough(Exception):  # noqa: N818 - not an error
@@ -77,13 +114,13 @@ class Enough(Exception):  # noqa: N818 - not an error
 
 
 class _Work:
-    """The best so far, and the runs that are left."""
+    """The best so far, and the effort that is left."""
 
-    def __init__(self, failing: Failing, attempt: Attempt, runs: int, tried: Callable[[int, int], None]) -> None:
+    def __init__(self, failing: Failing, attempt: Attempt, effort: int, tried: Callable[[int, int], None]) -> None:
         self.best = failing
         self.spent = 0
         self._attempt = attempt
-        self._runs = runs
+        self._effort = effort
         self._tried = tried
         self._seen: set[bytes] = {_key(failing.workload)}
 
@@ -96,86 +133,105 @@ class _Work:
         at = self.best.history.events[self.best.failure.event].step
         self._try(self.steps[: at + 1])
 
-    def smaller_window(self) -> None:
-        """Open the session with less room, so that fewer turns lead to a compaction."""
-        settings = self.best.workload.settings
-        smaller = (budget for budget in WINDOWS if settings.budget is not None and budget < settings.budget)
-        any(self._try(self.steps, settings=replace(settings, budget=budget)) for budget in smaller)
+    def keep_less(self) -> None:
+        """Let the compactor keep no more than the newest turn as it is, where it can be told so."""
+        before = self.best
+        if self._try(self.steps, settings=replace(before.workload.settings, keep=1), as_good=True):
+            # Who cannot be told answers so, and the history is not to say that it was.
+            self.best = self.best if self.best.history.header.settings.keep == 1 else before
 
-    def without_kinds(self) -> None:
+    def smaller(self) -> None:
+        """Say less, and open the session with less room, so that fewer turns lead to a compaction.
+
+        In all turns at once: without the words around the facts, and without facts that the failure does not name.
+        """
+        named = self.best.failure.fact
+        settings = self.best.workload.settings
+        budgets = (budget for budget in WINDOWS if settings.budget is not None and budget < settings.budget)
+        rooms = [*(replace(settings, budget=budget) for budget in budgets), settings]
+        less: tuple[tuple[AnyStep, ...], ...] = (
+            tuple(told(step, lambda fact: named in (fact.text, fact.literal)) for step in self.steps),
+            tuple(told(step, lambda _fact: True) for step in self.steps),
+            self.steps,
+        )
+        # The first that fails is the best of them: no window is smaller with as few words.
+        any(self._try(steps, settings=room, as_good=True) for steps in dict.fromkeys(less) for room in rooms)
+
+    def without_kinds(self, *kinds: type[AnyStep]) -> None:
         """Leave out all steps of one kind; looking around and asking make up most of a workload."""
-        for kind in (Ask, Probe, *dict.fromkeys(type(step) for step in self.steps)):
+        for kind in kinds:
             self._try(tuple(step for step in self.steps if not isinstance(step, kind)))
 
-    def without_words(self) -> None:
-        """Leave out, in all turns at once, the words around the facts, and facts that the failure does not name."""
-        named = self.best.failure.fact
-
-        def told(keep: Callable[[Fact], bool]) -> tuple[AnyStep, ...]:
-            def less(step: AnyStep) -> AnyStep:
-                if isinstance(step, Meanwhile):
-                    return Meanwhile(steps=tuple(map(less, step.steps)))
-                if isinstance(step, Append) and step.turn.text is not None:
-                    return _bare(step, tuple(fact for fact in step.facts if keep(fact)))
-                return step
-
-            return tuple(map(less, self.steps))
-
-        if not self._try(told(lambda fact: named in (fact.text, fact.literal))):
-            self._try(told(lambda _fact: True))
-
-    def without_runs(self, *, smallest_only: bool = False) -> None:
+    def without_runs(self, *, most: int | None = None) -> None:
         """Leave out runs of steps, from long ones to single ones, from the end to the beginning."""
-        size = 1 if smallest_only else max(1, len(self.steps) // 2)
-        # How many turns fill a window does not change with what is looked at: where a pass could leave no turn out,
-        # trying each turn again in the next would be most of the runs, and in vain.
-        turns_too = not smallest_only
-        while True:
-            before, turns_before = len(self.steps), self._turns
-            end = before
+        size = max(1, len(self.steps) // 2 if most is None else most)
+        while size:
+            end = len(self.steps)
             while end > 0:
                 start = max(0, end - size)
-                if size > 1 or turns_too or not isinstance(self.steps[start], Append):
-                    self._try(self.steps[:start] + self.steps[end:])
+                self._try(self.steps[:start] + self.steps[end:])
                 end = min(start, len(self.steps))
-            if size > 1:
-                size //= 2
-                continue
-            turns_too = self._turns < turns_before
-            if len(self.steps) == before:
+            size //= 2
+
+    def without_pairs(self) -> None:
+        """Leave out two steps at once, wherever they stand: each may be there for the other's sake."""
+        if len(self.steps) > FEW:
+            return
+        for one, other in combinations(range(len(self.steps)), 2):
+            left = tuple(step for at, step in enumerate(self.steps) if at not in (one, other))
+            if self._try(left):
                 return
 
-    @property
-    def _turns(self) -> int:
-        return sum(1 for step in self.steps if isinstance(step, Append))
+    def simplify(self) -> None:
+        """Make single steps simpler, as far as it goes."""
+        number = 0
+        while number < len(self.steps):
+            forms = simpler(self.steps[number])
+            if not any(self._try((*self.steps[:number], *form, *self.steps[number + 1 :])) for form in forms):
+                number += 1
 
-    def simplify(self) -> bool:
-        """Make single steps simpler; true where any became so."""
-        simpler = False
-        for number in range(len(self.steps)):
-            for candidate in _simpler(self.steps[number]) if number < len(self.steps) else ():
-                # Steps are exchanged here and hardly ever left out, so the number stays that of the same step.
-                if self._try((*self.steps[:number], candidate, *self.steps[number + 1 :])):
-                    simpler = True
-                    break
-        return simpler
+    def merge(self) -> None:
+        """Let one turn say what two do: where it is room that they fill, one will do."""
+        at = 0
+        while at < len(self.steps):
+            following = next((n for n in range(at + 1, len(self.steps)) if isinstance(self.steps[n], Append)), None)
+            if following is None:
+                return
+            first, second = self.steps[at], self.steps[following]
+            one = merged(first, second) if isinstance(first, Append) and isinstance(second, Append) else None
+            if one is not None and self._try(
+                (*self.steps[:at], one, *self.steps[at + 1 : following], *self.steps[following + 1 :])
+            ):
+                continue
+            at += 1
 
-    def _try(self, steps: tuple[AnyStep, ...], *, settings: Settings | None = None) -> bool:
+    def _try(self, steps: tuple[AnyStep, ...], *, settings: Settings | None = None, as_good: bool = False) -> bool:
+        """Take these steps where the rule fails with them and they are better.
+
+        `as_good`: or hold no more operations. In a smaller window more is compacted, and there is more to look at,
+        until there are fewer turns.
+        """
         steps = paired(steps, before=pairs(self.steps))
         before = self.best.workload
         workload = msgspec.structs.replace(before, steps=steps, settings=settings or before.settings)
         key = _key(workload)
         if not steps or key in self._seen:
             return False
-        if self.spent >= self._runs:
+        cost = OPENING + weight(workload)
+        if self.spent + cost > self._effort:
             raise Enough
         self._seen.add(key)
-        self.spent += 1
+        self.spent += cost
         failing = self._attempt(workload)
-        if failing is not None:
+        taken = failing is not None and (
+            failing.size < self.best.size or (as_good and failing.size[0] <= self.best.size[0])
+        )
+        if failing is not None and taken:
             self.best = failing
         self._tried(self.spent, len(self.steps))
-        return failing is not None
+        if taken:
+            self.cut()
+        return taken
 
 
 def pairs(steps: tuple[AnyStep, ...]) -> frozenset[str]:
@@ -221,70 +277,6 @@ def _key(workload: Workload) -> bytes:
     return msgspec.json.encode((workload.settings, workload.steps))
 
 
-def _simpler(step: AnyStep) -> Iterator[AnyStep]:
-    """Simpler forms of a step, the simplest first."""
-    if isinstance(step, Probe):
-        current = step.only or OBSERVATIONS
-        if len(current) > 1:
-            yield from (Probe(only=(one,)) for one in current)
-            yield from (Probe(only=tuple(op for op in current if op != without)) for without in current)
-    elif isinstance(step, Compact) and step.until_idle > 1:
-        yield Compact()
-    elif isinstance(step, Summariser) and step.times is not None:
-        yield Summariser(mode=step.mode)
-    elif isinstance(step, Ask) and step.evidence:
-        yield Ask(fact=step.fact)
-    elif isinstance(step, Meanwhile):
-        yield from _simpler_meanwhile(step)
-    elif isinstance(step, Workers):
-        yield from _simpler_workers(step)
-    elif isinstance(step, Append):
-        yield from _simpler_turns(step)
-
-
-def _simpler_meanwhile(step: Meanwhile) -> Iterator[Meanwhile]:
-    """One inner step less, or one simpler; without inner steps it is no step at all, and left out elsewhere."""
-    inner = step.steps
-    if len(inner) > 1:
-        yield from (Meanwhile(steps=(*inner[:at], *inner[at + 1 :])) for at in range(len(inner)))
-    for at, each in enumerate(inner):
-        yield from (Meanwhile(steps=(*inner[:at], less, *inner[at + 1 :])) for less in _simpler(each))
-
-
-def _simpler_workers(step: Workers) -> Iterator[Workers]:
-    """One worker less, or a shorter schedule."""
-    if len(step.tasks) > 1:
-        for task in step.tasks:
-            yield Workers(
-                tasks=tuple(other for other in step.tasks if other is not task),
-                schedule=tuple(name for name in step.schedule if name != task.worker),
-            )
-    for at in reversed(range(len(step.schedule))):
-        yield Workers(tasks=step.tasks, schedule=(*step.schedule[:at], *step.schedule[at + 1 :]))
-
-
-def _simpler_turns(step: Append) -> Iterator[Append]:
-    if step.turn.text is None:
-        if step.facts:
-            yield Append(turn=step.turn)
-        return
-    if step.facts:
-        yield _bare(step, ())
-    if len(step.facts) > 1:
-        yield from (_bare(step, (fact,)) for fact in step.facts)
-    bare = _bare(step, step.facts)
-    if len(bare.turn.text or "") < len(step.turn.text):
-        yield bare
-
-
-def _bare(step: Append, facts: tuple[Fact, ...]) -> Append:
-    """The turn with nothing but these facts; its id keeps its words apart from every other turn's."""
-    kept = tuple(fact for fact in step.facts if fact in facts)
-    # What a call's arguments hold is not said beside it.
-    said = " ".join(fact.text for fact in kept if fact.kind != ARGUMENT) or f"Go on ({step.turn.id})."
-    return Append(turn=replace(step.turn, text=said), facts=kept)
-
-
 def cut(failing: Failing) -> History:
     """The history without what came after the step at which the failure showed; nothing is played again."""
     history = failing.history
@@ -293,8 +285,3 @@ def cut(failing: Failing) -> History:
     workload = msgspec.structs.replace(history.header.workload, steps=history.header.workload.steps[: at + 1])
     header = msgspec.structs.replace(history.header, workload=workload, length=len(events))
     return History(header=header, events=events)
-
-
-def operations(history: History) -> int:
-    """How many operations a history holds, those of the summariser left out."""
-    return sum(1 for e in history.events if e.type is EventType.INVOKE and e.op not in ("summarise", "note", "open"))

@@ -39,6 +39,7 @@ from anchorhold.workload import (
     Forget,
     Fork,
     HoldCopies,
+    Kill,
     LosePower,
     Meanwhile,
     Override,
@@ -224,6 +225,11 @@ def _machine(arena: Arena) -> type[RuleBasedStateMachine]:
         @rule(point=st.integers(0, 12), fault=st.sampled_from(StoreFault))
         def fail_store(self, point: int, fault: StoreFault) -> None:
             self.take(FailStore(point=point, fault=fault))
+
+        @offered("kill")
+        @rule()
+        def kill(self) -> None:
+            self.take(Kill())
 
         @offered("lose_power")
         @rule()

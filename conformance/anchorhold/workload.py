@@ -82,6 +82,8 @@ class Ask(Step, frozen=True, kw_only=True, tag="ask"):
 
     fact: Fact
     evidence: bool = False
+    only: tuple[str, ...] = ()
+    """Ask only by these operations; none named: by every one."""
 
 
 class Evict(Step, frozen=True, kw_only=True, tag="evict"):
@@ -167,6 +169,10 @@ class Clock(Step, frozen=True, kw_only=True, tag="clock"):
     shift: float
 
 
+class Kill(Step, frozen=True, kw_only=True, tag="kill"):
+    """The process is killed now, between two operations; then reopen."""
+
+
 class LosePower(Step, frozen=True, kw_only=True, tag="power"):
     """Power is lost now; then reopen."""
 
@@ -239,6 +245,7 @@ AnyStep: TypeAlias = (
     | HoldCopies
     | Settle
     | Clock
+    | Kill
     | LosePower
     | FailStore
     | Override

@@ -150,7 +150,7 @@ class Adapter {
 
   open(settings: Settings, summarise: Summarise): Settings {
     this.#summarise = summarise;
-    return { ...settings, budget: null, watermark: null, horizon: null, lifetime: null };
+    return { ...settings, budget: null, watermark: null, horizon: null, lifetime: null, keep: null };
   }
 
   append(turn: Turn): void {

@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from catalogue import HONEST, LONG, RIGHT, WRONG, by_design, caught, look
+from catalogue import HONEST, LONG, RIGHT, SHIPPED, WRONG, by_design, caught, look
 from compactors.driven import DRIVEN_RIGHT
 from compactors.slot_cache import AnswersWithANeighbour, CommitsBeforeThePointer, EvictsTheLastCarrier
 
 from anchorhold.check import check
 from anchorhold.checkers import CHECKERS
+from anchorhold.judging import judge
 from anchorhold.load import load
+from anchorhold.operations import operations
+from anchorhold.run import play
 from anchorhold.scenarios import Effort
 from anchorhold.verdict import Failure, VerdictKind
 
@@ -94,8 +97,25 @@ def test_check_reports_a_short_history_that_fails_again(kind: type[Any], rule: s
     assert checked.result.rules[rule].verdict is VerdictKind.FAIL
     assert failure.sentence == checker.judge(history).failures[0].sentence
     assert Path(failure.history).is_file()
-    # It takes about seventeen turns until there is anything to compact.
-    assert len(history.header.workload.steps) <= 30
+    # A statement, another turn, and their compaction; what is lost; and the question for it, in at most two ways.
+    assert operations(history) <= 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "rule"), [pytest.param(k, r, id=f"{r}-{k.__name__}") for k, r in WRONG[::25]])
+def test_shortened_history_of_a_wrong_compactor_blames_no_right_one(
+    kind: type[Any], rule: str, tmp_path: Path
+) -> None:
+    with load(f"{kind.__module__}:{kind.__name__}") as loaded:
+        checked = check(loaded, checkers=CHECKERS, histories=tmp_path, rules={rule})
+
+    (history,) = checked.histories.values()
+    for right in (*RIGHT, *SHIPPED):
+        with load(f"{right.__module__}:{right.__name__}") as loaded:
+            description = loaded.describe()
+            played = play(loaded.make(), history.header.workload, description=description, location="right")
+        failures = {failure.rule: failure for each in judge(CHECKERS, played) for failure in each.failures}
+        assert blamed(right, failures) == {}
 
 
 def test_every_rule_with_a_checker_has_a_wrong_compactor() -> None:

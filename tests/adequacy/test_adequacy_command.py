@@ -4,13 +4,23 @@ import json
 from pathlib import Path
 
 import pytest
+from compactors.vault import Vault
 from typer.testing import CliRunner
 
+from anchorhold.adapters.reference import Reference
 from anchorhold.adequacy.catalogue import CatalogueError, read_catalogue
+from anchorhold.adequacy.seek import histories
 from anchorhold.cli import application
+from anchorhold.history import encode_line
+from anchorhold.planting import Planter
+from anchorhold.scenarios import AUDITED, DIRECTED, Plan, Scenario
+from anchorhold.workload import Workload
 
+FIXED = [scenario for scenario in (*DIRECTED, AUDITED) if scenario.fixed]
+QUICK = ("--effort", "quick")
 PROJECT = Path(__file__).with_name("catalogue.py")
 SMALL = '''
+from compactors.driven import NeverAudits
 from compactors.event_log import EventLog, PointsOnlyAtTheLatest
 from compactors.plain_list import PlainList
 
@@ -42,7 +52,7 @@ def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def run(*arguments: str) -> tuple[int, dict]:
-    given = ["adequacy", *arguments, "--json", "--effort", "quick"]
+    given = ["adequacy", *arguments, "--json"]
     done = CliRunner().invoke(application(given), given)
     return done.exit_code, json.loads(done.stdout) if done.stdout.startswith("{") else {"error": done.output}
 
@@ -59,7 +69,7 @@ def test_wrong_compactor_is_listed_with_what_it_breaks_and_what_caught_it() -> N
 
 
 def test_one_that_is_not_wrong_is_not_caught(catalogue) -> None:
-    status, found = run(str(catalogue(wrong='(Fine, "PTR-4")')))
+    status, found = run(str(catalogue(wrong='(Fine, "PTR-4")')), *QUICK)
 
     assert status == 1
     assert (found["defects"][0]["seeds_caught"], found["defects"][0]["missed"]) == (0, ["PTR-4"])
@@ -86,7 +96,7 @@ def test_defects_written_without_sight_of_the_checkers_are_counted_apart(catalog
     path = catalogue(wrong='(PointsOnlyAtTheLatest, "PTR-4"), (Fine, "PTR-4")')
     with path.open("a") as file:
         file.write("BLIND = [PointsOnlyAtTheLatest]\n")
-    _, found = run(str(path))
+    _, found = run(str(path), *QUICK)
 
     assert found["blind"] == 1
     assert {defect["id"]: defect["blind"] for defect in found["defects"]} == {
@@ -99,11 +109,55 @@ def test_defects_written_without_sight_of_the_checkers_are_counted_apart(catalog
 
 
 def test_blamed_right_compactor_is_a_false_alarm(catalogue) -> None:
-    status, found = run(str(catalogue(right="PointsOnlyAtTheLatest")))
+    status, found = run(str(catalogue(right="PointsOnlyAtTheLatest")), *QUICK)
 
     assert status == 1
     assert found["false_alarms"] == len(found["alarms"]) > 0
     assert {alarm["id"] for alarm in found["alarms"]} == {"PointsOnlyAtTheLatest"}
+
+
+def test_what_is_the_same_whatever_the_seed_is_played_once_and_counts_for_every_seed(catalogue) -> None:
+    _, found = run(str(catalogue(wrong='(NeverAudits, "RET-2"), (PointsOnlyAtTheLatest, "PTR-4")')), "--seeds", "3")
+
+    assert found["played_once"] == [scenario.name for scenario in FIXED]
+    assert [(defect["seeds_caught"], defect["fixed"]) for defect in found["defects"]] == [(3, ["RET-2"]), (3, [])]
+
+
+def test_what_is_played_once_goes_the_same_way_whatever_the_seed() -> None:
+    def play(seed: int) -> list[list[bytes]]:
+        played = histories(Vault, seed=seed, only=lambda scenario: scenario.fixed)
+        return [[encode_line(event) for event in history.events] for history in played]
+
+    first = play(0)
+
+    assert [len(events) > 1000 for events in first] == [True] * len(FIXED)
+    assert first == play(1)
+
+
+def test_no_other_scenario_is_the_same_with_two_seeds() -> None:
+    def written(scenario: Scenario, seed: int) -> Workload:
+        return scenario.workload(Plan(planter=Planter(f"{seed}:{scenario.name}:0"), taken=scenario.settings))
+
+    assert [scenario.name for scenario in DIRECTED if written(scenario, 0) == written(scenario, 1)] == []
+
+
+def test_quick_counts_what_a_quick_check_plays(catalogue) -> None:
+    _, found = run(str(catalogue(wrong='(PointsOnlyAtTheLatest, "PTR-4")')), *QUICK)
+
+    assert (found["effort"], found["as_checked"], found["played_once"]) == ("quick", True, [])
+    assert found["defects"][0]["seeds_caught"] == 1
+    assert found["defects"][0]["operations"] > 0
+
+
+def test_right_ones_alone_are_checked_where_only_false_alarms_are_asked_for(catalogue) -> None:
+    path = str(catalogue(wrong='(Fine, "PTR-4")', right="PlainList"))
+    status, found = run(path, "--right", "--seeds", "2", *QUICK)
+
+    assert (status, found["defects"], found["right"], found["right_seeds"]) == (0, [], 1, 2)
+
+
+def test_the_reference_is_among_the_right_ones() -> None:
+    assert Reference in read_catalogue(PROJECT).right
 
 
 def test_every_job_is_done_however_many_workers_there_are(catalogue) -> None:

@@ -1,10 +1,13 @@
-"""How `anchorhold verify` takes large files: `python tests/bench/verify.py [--most 10000000] [--text]`.
+"""How `anchorhold verify` takes large files: `python tests/bench/verify.py [--most 10000000] [--only KIND] [--text]`.
 
 Files of 10^4, 10^5, … events are made, of three kinds: many sessions of a few compactions each; one session whose
 window is looked at all the time; and one in which every round gives out a new key for the same turns. For each are
 printed: events a second of processor time with the structural rules alone, and how many times longer that takes than
-decoding the same file with typed msgspec in the same process; how much longer an event takes in the largest file than
-in the smallest; and for the third kind the memory for each key ever issued, beyond what a file of a tenth takes.
+decoding the same file, headers and events, with typed msgspec in the same process; how much longer an event takes in
+the largest file than in the smallest, both held against decoding the same; and for the third kind the memory for each
+key ever issued, beyond what a smaller file takes: by the most that Python had allocated (`tracemalloc`), and by the
+most that the process held. Each is another key of the store as well, which takes most.
+
 `--text` verifies files of 10^4 and 10^5 events with all rules as well. Not a test: nothing that is collected depends
 on time. Ends with 1 where a figure is not met.
 """
@@ -44,10 +47,10 @@ EVENTS_A_KEY = 10
 SMALLEST = 10_000
 """Events."""
 CHILD = """
-import json, resource, sys, time
+import json, resource, sys, time, tracemalloc
 import msgspec
 from anchorhold.checkers import CHECKERS, STRUCTURAL
-from anchorhold.history import Event
+from anchorhold.history import Event, Header
 from anchorhold.verify.run import Verifier
 
 path, rules, times = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -55,12 +58,11 @@ chosen = [checker for checker in CHECKERS if rules == "all" or checker.rule in S
 
 
 def decoding():
-    decoder = msgspec.json.Decoder(Event)
+    event, header = msgspec.json.Decoder(Event), msgspec.json.Decoder(Header)
     begun = time.process_time()
     with open(path, "rb") as file:
         for line in file:
-            if not line.startswith(b'{"anchorhold_history"'):
-                decoder.decode(line)
+            (header if line.startswith(b'{"anchorhold_history"') else event).decode(line)
     return time.process_time() - begun
 
 
@@ -72,6 +74,12 @@ def verifying():
     return time.process_time() - begun, verifier.done()
 
 
+if times == 0:
+    tracemalloc.start()
+    _, done = verifying()
+    most = tracemalloc.get_traced_memory()[1]
+    print(json.dumps({"decode": 0, "verify": 0, "memory": most, "events": done.events}))
+    sys.exit()
 decode, verify = [], []
 for _ in range(times):
     decode.append(decoding())
@@ -80,7 +88,12 @@ for _ in range(times):
 memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 print(json.dumps({"decode": min(decode), "verify": min(verify), "memory": memory, "events": done.events}))
 """
-"""Decodes and verifies a file in turn, so many times, in one process; prints the least processor time of each."""
+"""Decodes and verifies a file in turn, so many times, in one process; prints the least processor time of each. For no
+times: verifies it once, and prints what Python had allocated at most."""
+TRACED = (50_000, 300_000)
+"""Events of the two files between which what Python allocates is compared: what is bounded is full in both."""
+DIFFERENT = 100
+"""Sessions that differ: their values are more than `verify` knows again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,13 +116,45 @@ def sessions(size: int) -> Iterator[bytes]:
         operations=frozenset({"append", "compact", "live", "pointers", "get", "search"}),
         mechanisms=frozenset({Mechanism.SUMMARISER}),
     )
-    planter = Planter(1)
-    steps = [step for _ in range(4) for step in (*planter.talk(9, *planter.facts(3)), Compact())]
-    workload = Workload(name="session", aims=(), steps=tuple(steps))
-    history = play(Archive(), workload, description=description, location="toy")
-    text = b"".join(encode_line(each) + b"\n" for each in (history.header, *history.events))
-    for _ in range(1 + size // len(history.events)):
-        yield text
+    texts: list[tuple[bytes, int]] = []
+    written = 0
+    while written < size:
+        number = len(texts)
+        if number < DIFFERENT:
+            planter = Planter(number)
+            steps = [step for _ in range(4) for step in (*planter.talk(9, *planter.facts(3)), Compact())]
+            workload = Workload(name="session", aims=(), steps=tuple(steps))
+            history = play(Archive(), workload, description=description, location="toy")
+            text = b"".join(encode_line(each) + b"\n" for each in (history.header, *history.events))
+            texts.append((text, len(history.events)))
+            yield text
+            written += len(history.events)
+        else:
+            for text, events in texts:
+                if written < size:
+                    yield text
+                    written += events
+
+
+NUMBER = b"@@@@@@@@"
+"""Stands in a round for the round's number."""
+
+
+def rounds(said: Play, begin: int, size: int) -> Iterator[bytes]:
+    """A history whose events from `begin` on are one round, done again and again until there are so many events."""
+    header = said.history().header
+    yield encode_line(msgspec.structs.replace(header, length=None)) + b"\n"
+    yield b"".join(encode_line(event) + b"\n" for event in said.events[:begin])
+    # What follows the number of the event.
+    again = [line[line.index(b",") :] + b"\n" for line in map(encode_line, said.events[begin:])]
+    number, index = 0, begin
+    while index < size:
+        number += 1
+        mark = b"%08d" % number
+        yield b"".join(
+            b'{"index":%d%b' % (at, line.replace(NUMBER, mark)) for at, line in enumerate(again, start=index)
+        )
+        index += len(again)
 
 
 def looks(size: int) -> Iterator[bytes]:
@@ -127,40 +172,24 @@ def looks(size: int) -> Iterator[bytes]:
     said.call("pointers", {}, [Pointer(summary="s1", token="k1", covers=("t1",))])
     said.call("get", {"token": "k1"}, found(fact.text))
     said.call("compact", {}, NOTHING)
-    header = said.history().header
-    yield encode_line(msgspec.structs.replace(header, length=None)) + b"\n"
-    yield b"".join(encode_line(event) + b"\n" for event in said.events[:begin])
-    again = said.events[begin:]
-    number = begin
-    while number < size:
-        lines = []
-        for event in again:
-            lines.append(encode_line(msgspec.structs.replace(event, index=number)) + b"\n")
-            number += 1
-        yield b"".join(lines)
+    return rounds(said, begin, size)
 
 
 def keys(size: int) -> Iterator[bytes]:
     """One session in which every compaction writes another summary of the same turn, and gives out another key."""
-    fact = slot("job J-88", "target", "/srv/a7")
+    fact, number = slot("job J-88", "target", "/srv/a7"), NUMBER.decode()
     said = Play(KEEPING, mechanisms=("summariser",))
     said.call("open", {"settings": said.settings}, said.settings)
     said.say("t1", fact.text, fact, speaker="assistant").say("t2", "Done.", speaker="assistant")
     said.call("live", {}, [raw("t1", fact.text), raw("t2", "Done.")])
-    yield encode_line(msgspec.structs.replace(said.history().header, length=None)) + b"\n"
-    written, number = 0, 0
-    while written < size:
-        number += 1
-        summary_text = f"A job, told {number} times. Left out: one statement of turn t1."
-        said.call("compact", {}, COMMITTED, asked=[([fact.text], summary_text)])
-        said.call("live", {}, [summary(f"s{number}", summary_text, covers=["t1"]), raw("t2", "Done.")])
-        said.call("pointers", {}, [Pointer(summary=f"s{number}", token=f"key-{number:08}", covers=("t1",))])
-        said.call("get", {"token": f"key-{number:08}"}, found(fact.text))
-        written += len(said.events)
-        first = written - len(said.events)
-        events = (msgspec.structs.replace(event, index=first + n) for n, event in enumerate(said.events))
-        yield b"".join(encode_line(event) + b"\n" for event in events)
-        said.events.clear()
+    begin = len(said.events)
+    text = f"A job, told {number} times. Left out: one statement of turn t1."
+    said.call("compact", {}, COMMITTED, asked=[([fact.text], text)])
+    said.call("live", {}, [summary(f"s{number}", text, covers=["t1"]), raw("t2", "Done.")])
+    token, key = f"key-{number}", f"row-{number}"
+    said.call("pointers", {}, [Pointer(summary=f"s{number}", token=token, covers=("t1",), key=key, epoch=1)])
+    said.call("get", {"token": token}, found(fact.text))
+    return rounds(said, begin, size)
 
 
 MADE = {"many sessions": sessions, "one session": looks, "a new key each round": keys}
@@ -170,6 +199,11 @@ def taken(path: Path, *, rules: str, times: int) -> Taken:
     """Verify a file in a process of its own."""
     done = run(sys.executable, "-c", CHILD, str(path), rules, str(times), cwd=path.parent)
     return Taken(**json.loads(done.output.splitlines()[-1]))
+
+
+def apart(smaller: Taken, larger: Taken) -> float:
+    """Bytes for each key that the larger file has beyond the smaller one."""
+    return (larger.memory - smaller.memory) / ((larger.events - smaller.events) / EVENTS_A_KEY)
 
 
 def shown(name: str, what: Taken, rules: str) -> None:
@@ -185,6 +219,7 @@ def main() -> int:
     """Measure all."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--most", type=int, default=1_000_000, metavar="EVENTS")
+    arguments.add_argument("--only", choices=MADE, help="one kind of file")
     arguments.add_argument("--text", action="store_true", help="also with the rules that look for words")
     asked = arguments.parse_args()
     sizes = [SMALLEST]
@@ -194,11 +229,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "history.jsonl"
         for name, make in MADE.items():
+            if asked.only not in (None, name):
+                continue
             found: list[Taken] = []
             for size in sizes:
                 with path.open("wb") as file:
                     file.writelines(make(size))
-                found.append(taken(path, rules="structural", times=7 if size <= 100_000 else 2))
+                times = 25 if size <= SMALLEST else 7 if size <= 100_000 else 2 if size <= 1_000_000 else 1
+                found.append(taken(path, rules="structural", times=times))
                 shown(name, found[-1], "structural rules")
                 if asked.text and size <= 100_000:
                     shown(name, taken(path, rules="all", times=1), "all rules")
@@ -206,11 +244,17 @@ def main() -> int:
             worst = max(found, key=lambda each: each.verify / each.decode)
             account.hold(f"{name}: times decoding", worst.verify / worst.decode, RATIO, unit=" ×")
             print(f"        (at best {least.verify / least.decode:.2f} ×)")
-            apiece = [each.verify / each.events for each in found]
+            apiece = [each.verify / each.decode for each in found]
             account.hold(f"{name}: an event of the largest to one of the smallest", apiece[-1] / apiece[0], GROWTH)
             if make is keys:
-                issued = (found[-1].events - found[-2].events) / EVENTS_A_KEY
-                account.hold(f"{name}: bytes a key", (found[-1].memory - found[-2].memory) / issued, KEY)
+                if len(found) > 2:
+                    account.hold(f"{name}: bytes a key, held", apart(found[-2], found[-1]), KEY)
+                traced: list[Taken] = []
+                for size in TRACED:
+                    with path.open("wb") as file:
+                        file.writelines(make(size))
+                    traced.append(taken(path, rules="structural", times=0))
+                account.hold(f"{name}: bytes a key, allocated", apart(*traced), KEY)
     return 0 if account.good else 1
 
 

@@ -53,6 +53,10 @@ class Adapter:
         self.settings = settings
         return dataclasses.replace(settings, horizon=None)
 
+    async def resume(self, settings, summarise):
+        await self.open(settings, summarise)
+        self.window = [Item(id="resumed", kind=CarrierKind.OTHER, text=f"{settings.session} {settings.budget}")]
+
     def append(self, turn):
         if turn.id in self.turns:
             raise OperationError(f"turn {turn.id} is here already")

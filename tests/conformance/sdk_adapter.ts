@@ -47,6 +47,11 @@ class Adapter {
     return { ...settings, horizon: null };
   }
 
+  async resume(settings: Settings, summarise: Summarise): Promise<void> {
+    await this.open(settings, summarise);
+    this.window = [{ id: "resumed", kind: "other", text: `${settings.session} ${settings.budget}` }];
+  }
+
   append(turn: Turn): string {
     if (this.turns.has(turn.id)) throw new OperationError(`turn ${turn.id} is here already`);
     this.turns.set(turn.id, turn);

@@ -520,14 +520,31 @@ class TestProgress:
 
         assert judge("PRO-1", play).failures == ()
 
+    def never_replaced(self, outcome: Outcome, *, turns: int) -> Any:
+        """Two compactions of a window of so many turns, all of which are there afterwards."""
+        play = Play(settings=self.SMALL)
+        names = [f"t{number}" for number in range(1, turns + 1)]
+        for name in names:
+            play.say(name, f"{name}. {TWO}")
+        play.look(play.raws(*names))
+        for _ in range(2):
+            play.compact(outcome, shown=tuple(names), reply="Done.").look(play.raws(*names))
+        return judge("PRO-1", play)
+
     @pytest.mark.parametrize("outcome", [Outcome(kind=OutcomeKind.NOTHING), REFUSED, COMMITTED])
     def test_pro_1_names_a_compactor_that_never_replaces_anything(self, outcome: Outcome) -> None:
-        judged = self.compacted(outcome, WINDOW, times=2)
+        judged = self.never_replaced(outcome, turns=7)
 
         assert (
             "not one turn was ever replaced" in judged.failures[-1].sentence
             or "no lower" in judged.failures[0].sentence
         )
+
+    @pytest.mark.parametrize("turns", [1, 3, 6])
+    def test_pro_1_asks_nobody_to_replace_the_latest_turns(self, turns: int) -> None:
+        held = Outcome(kind=OutcomeKind.NOTHING, reason="the latest turns stay as they are")
+
+        assert self.never_replaced(held, turns=turns).failures == ()
 
     def test_pro_1_names_a_window_that_stays_over_without_a_word(self) -> None:
         play = Play(settings=self.SMALL).say("t1", ONE).say("t2", TWO).say("t3", THREE).look(WINDOW)

@@ -203,6 +203,49 @@ def test_a_connection_that_is_closed_never_gives_a_whole_answer(api: str, stream
         assert [(call.mode, call.reply) for call in server.calls] == [("cancelled", None)]
 
 
+@pytest.mark.parametrize("api", APIS)
+def test_a_model_that_breaks_down_in_the_middle_of_a_stream_says_so_in_the_apis_own_way(api: str) -> None:
+    kinds = anthropic if api == "messages" else openai
+    with serving(Script.of("overloaded")) as server:
+        with pytest.raises(kinds.InternalServerError, match="overloaded") as refused:
+            ask(server.url, api, stream=False)
+        assert refused.value.status_code == 503
+        if api == "responses":
+            # Its client lets an event of failure through as an event.
+            with clients(server.url) as (one, _), one.responses.stream(model="m", input=TURN) as events:
+                last = list(events)[-1]
+            assert last.type == "response.failed"
+            assert last.response.error is not None
+            assert "overloaded" in last.response.error.message
+        else:
+            with pytest.raises(kinds.APIError, match="overloaded"):
+                ask(server.url, api, stream=True)
+
+        assert [(call.mode, call.status, call.reply) for call in server.calls] == [
+            ("overloaded", 503, None),
+            ("overloaded", 200, None),
+        ]
+
+
+def test_every_mode_of_every_api_streamed_and_not_stands_in_the_record_with_all_that_was_shown() -> None:
+    asked = [(api, stream, mode) for api in APIS for stream in (False, True) for mode in EVERY_MODE]
+    with serving(Script(answers=tuple(Line(mode=mode, times=1) for _, _, mode in asked), facts=FACTS)) as server:
+        for api, stream, mode in asked:
+            # What a client makes of each is told above; here only what was shown to the model.
+            with contextlib.suppress(Exception):
+                ask(server.url, api, stream=stream, tools=mode == "tool-call", timeout=0.5 if mode == "hang" else 20)
+
+        assert [(call.call, call.api, call.stream, call.mode) for call in server.calls] == [
+            (number, *each) for number, each in enumerate(asked)
+        ]
+        assert {call.messages for call in server.calls} == {SHOWN}
+        silent = {"fail", *OF_A_SERVER} - {"tool-call"}
+        for call in server.calls:
+            assert (call.reply is None) == (call.mode in silent), call.mode
+            assert (call.tool is not None) == (call.mode == "tool-call")
+            assert TURN in json.dumps(call.request, ensure_ascii=False)
+
+
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("api", APIS)
 def test_a_tool_call_names_a_tool_that_was_offered_or_that_the_script_names(api: str, stream: bool) -> None:

@@ -6,6 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import example, given, settings
@@ -13,17 +14,19 @@ from hypothesis import strategies as st
 from report_samples import FACT, conforming, failing, history, verdict
 from rich.console import Console
 
-from anchorhold import report
+from anchorhold import report, workload
+from anchorhold.compactor import StoreFault
 from anchorhold.history import EventType
 from anchorhold.report.junit import junit
+from anchorhold.report.phrases import step_words
 from anchorhold.report.story import tell
 from anchorhold.report.terminal import render
 from anchorhold.report.text import visible
 from anchorhold.result import Result, broken, decode, failure, result
 from anchorhold.verdict import Failure, History, VerdictKind
-from anchorhold.workload import Append, Probe
+from anchorhold.workload import Append, Probe, Step
 from anchorhold_spec.catalogue import FAMILIES, RULES
-from anchorhold_spec.vocabulary import Turn
+from anchorhold_spec.vocabulary import Fact, Turn
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -297,3 +300,53 @@ def test_write_leaves_three_files_that_agree(tmp_path: Path) -> None:
     assert json.loads(written.json.read_text())["failures"][0]["rule"] == "ANC-1"
     assert ET.parse(written.junit).getroot().get("failures") == "2"
     assert written.html.read_text(encoding="utf-8") == report.html(document, histories)
+
+
+def test_each_step_is_told_in_words_and_not_by_its_tag() -> None:
+    turn = Append(turn=Turn(id="t1", speaker="user", text="The port of relay-3 is 8081."))
+    fact = Fact(text="The port of relay-3 is 8081.", literal="8081")
+    steps: list[Step] = [
+        workload.Supersede(fact=fact, turn="t1", superseder="t2", reason="newer"),
+        workload.Clear(),
+        workload.Rewind(turn="t1"),
+        workload.Fork(branch="twig"),
+        workload.Forget(turn="t1"),
+        workload.HoldCopies(held=True),
+        workload.HoldCopies(held=False),
+        workload.Settle(),
+        workload.Clock(shift=-7.5),
+        workload.Kill(),
+        workload.LosePower(),
+        workload.FailStore(point=2, fault=StoreFault.FULL),
+        workload.Override(reason="so be it"),
+        workload.Meanwhile(steps=(turn, workload.Clear())),
+        workload.Workers(tasks=(workload.Task(worker="reaper", op="evict", turn="t1"),)),
+        turn,
+        workload.Summariser(mode="drop", times=2),
+        workload.Compact(),
+        workload.Probe(),
+        workload.Ask(fact=fact, evidence=True),
+        workload.Follow(token="made up"),
+        workload.Evict(turn="t1"),
+        workload.DropFact(fact=fact, turn="t1", reason="done"),
+        workload.Reopen(),
+        workload.CrashAt(point=1),
+        workload.Corrupt(turn="t1"),
+        workload.Switch(session="b", user="v"),
+        workload.Expire(seconds=60.0),
+    ]
+    # Played, a workload has no `Fill`.
+    assert {type(step) for step in steps} == set(get_args(workload.AnyStep)) - {workload.Fill}
+
+    told = [step_words(step) for step in steps]
+
+    assert len(set(told)) == len(told)
+    assert not [words for words in told if "{" in words]
+    assert told[8:12] == [
+        "the wall clock jumps by -7.5 s",
+        "kill the process, and open again",
+        "power is lost: what was not synced is gone; open again",
+        "the store fails in the next compaction, at durable step 2 (full)",
+    ]
+    assert told[13] == "hold the next call of the model, and take 2 steps meanwhile"
+    assert told[14] == "single-step reaper (evict)"

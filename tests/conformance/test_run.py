@@ -11,7 +11,7 @@ from anchorhold.compactor import OPERATIONS_OF, Description, Settings
 from anchorhold.errors import AdapterError
 from anchorhold.history import Event, EventType
 from anchorhold.planting import Planter
-from anchorhold.run import PIECES, play
+from anchorhold.run import PIECES, asked_for, play
 from anchorhold.size import window_size
 from anchorhold.verdict import History
 from anchorhold.workload import (
@@ -25,6 +25,8 @@ from anchorhold.workload import (
     Expire,
     Fill,
     Follow,
+    LosePower,
+    Meanwhile,
     Probe,
     Reopen,
     Summariser,
@@ -385,3 +387,24 @@ def test_a_compactor_that_does_not_close_is_a_note() -> None:
             raise RuntimeError("stuck")
 
     assert invoked(run(Stuck(), *talk(1)), "note")[0].value == {"step": "close", "why": "RuntimeError: stuck"}
+
+
+def test_an_adapter_hears_before_it_is_opened_what_may_be_asked_of_it() -> None:
+    heard: list[Any] = []
+
+    class Foresees(Crashes):
+        def foresee(self, operations: frozenset[str]) -> None:
+            heard.append(operations)
+
+        def open(self, settings: Settings, summarise: Any) -> Settings:
+            heard.append("open")
+            return super().open(settings, summarise)
+
+    meanwhile = Meanwhile(steps=(Evict(turn="t1"), LosePower()))
+    run(Foresees(), *talk(2), CrashAt(point=0), Probe(), meanwhile)
+
+    # It offers no loss of power: nobody will ask for that.
+    assert heard[0] >= {"crash"}
+    assert "lose_power" not in heard[0]
+    assert heard[1] == "open"
+    assert asked_for((meanwhile,)) >= {"evict", "lose_power"}

@@ -325,7 +325,7 @@ def test_the_inner_steps_of_a_meanwhile_are_shortened_too() -> None:
 
     found = attempt(history.header.workload)
     assert found is not None
-    shrunk = shrink(found, attempt=attempt, runs=200)
+    shrunk = shrink(found, attempt=attempt, effort=40_000)
     (held,) = [step for step in shrunk.failing.workload.steps if isinstance(step, Meanwhile)]
 
     assert [step.turn.id for step in held.steps if isinstance(step, Append)] == ["late-4"]

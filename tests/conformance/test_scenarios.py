@@ -35,7 +35,7 @@ def names(scenario: Scenario) -> str:
 @pytest.mark.parametrize("scenario", ALL, ids=names)
 def test_aims_are_rules_and_needs_are_operations(scenario: Scenario) -> None:
     assert set(scenario.aims) <= set(RULES)
-    assert scenario.needs <= EVERY | {Mechanism.CONCURRENCY.value}
+    assert scenario.needs <= EVERY | {Mechanism.CONCURRENCY.value, "kill"}
 
 
 @pytest.mark.parametrize("scenario", ALL, ids=names)

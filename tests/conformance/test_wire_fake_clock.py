@@ -3,15 +3,19 @@
 import shlex
 import shutil
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from anchorhold.checkers import CHECKERS
 from anchorhold.compactor import Reply, Settings
 from anchorhold.errors import AdapterError, Fault
+from anchorhold.judging import judge
 from anchorhold.load import load
-from anchorhold.run import means_of
+from anchorhold.planting import EPOCH, Planter
+from anchorhold.run import means_of, play
+from anchorhold.scenarios.outside import OUTSIDE
+from anchorhold.scenarios.plan import Plan
 from anchorhold.wire.fake_clock import LIBRARY, FakeClock, library
 from anchorhold.workload import Clock
 from anchorhold_spec.vocabulary import Turn
@@ -91,16 +95,16 @@ def test_the_wall_clock_jumps_and_no_time_passes(program: str) -> None:
         compactor.clock(-10_800.0)
         back = now()
         compactor.close()
-        # A session begins with the real time, whatever the one before did.
+        # A session begins at the same moment, whatever the one before did.
         compactor = loaded.make()
         compactor.open(Settings(), lambda shown: Reply(text="S"))
         fresh = now()
         compactor.close()
 
-    assert abs(before[0] - time.time()) < 300
+    assert 0 <= before[0] - EPOCH < 300
     assert 7200 <= forward[0] - before[0] < 7500
     assert -3600 <= back[0] - before[0] < -3300
-    assert 0 <= fresh[0] - before[0] < 300
+    assert 0 <= fresh[0] - EPOCH < 300
     assert 0 <= back[1] - before[1] < 300
 
 
@@ -120,3 +124,82 @@ def test_a_missing_library_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPat
     assert "apt-get install libfaketime" in str(caught.value)
     with pytest.raises(AdapterError):
         FakeClock()
+
+
+AGEING = '''
+import sys
+import time
+from datetime import datetime
+from anchorhold_sdk import (
+    Answer, AnswerKind, CarrierKind, Description, Item, Mechanism, Outcome, OutcomeKind, Pointer, Shown, serve
+)
+
+NOW = {
+    "local": lambda: datetime.now(),
+    "utc": lambda: datetime.fromtimestamp(time.time(), __import__("datetime").timezone.utc),
+    "monotonic": lambda: datetime.fromtimestamp(time.monotonic()),
+}[sys.argv[1]]
+
+class Ages:
+    """Keeps originals for their lifetime, by one of three clocks."""
+    def describe(self):
+        return Description(name="ages", version="1", mechanisms=frozenset({Mechanism.SUMMARISER}))
+    def open(self, settings, summarise):
+        self.settings, self.summarise, self.passed = settings, summarise, 0.0
+        self.window, self.kept, self.covers = [], {}, ()
+        return settings
+    def append(self, turn):
+        self.window.append((turn.id, turn.text or ""))
+    def compact(self):
+        old, self.window = self.window[:-2], self.window[-2:]
+        if not old:
+            return Outcome(kind=OutcomeKind.NOTHING)
+        self.text = self.summarise(Shown(messages=tuple(text for _, text in old))).text
+        self.kept |= {turn: (text, NOW(), self.passed) for turn, text in old}
+        self.covers += tuple(turn for turn, _ in old)
+        return Outcome(kind=OutcomeKind.COMMITTED, summary="s", covered=tuple(turn for turn, _ in old))
+    def live(self):
+        raw = [Item(id=turn, turn=turn, kind=CarrierKind.RAW, text=text) for turn, text in self.window]
+        summary = Item(id="s", kind=CarrierKind.SUMMARY, text=self.text, covers=self.covers) if self.covers else None
+        return [summary, *raw] if summary else raw
+    def pointers(self):
+        return [Pointer(summary="s", token=turn, covers=(turn,)) for turn in self.covers]
+    def get(self, token):
+        if token not in self.kept:
+            return Answer(kind=AnswerKind.FOREIGN)
+        text, since, passed = self.kept[token]
+        if (NOW() - since).total_seconds() + self.passed - passed >= self.settings.lifetime:
+            return Answer(kind=AnswerKind.EXPIRED)
+        return Answer(kind=AnswerKind.FOUND, text=text, source=token)
+    def expire(self, seconds):
+        self.passed += seconds
+    def close(self):
+        pass
+
+serve(Ages)
+'''
+
+
+@pytest.mark.parametrize(
+    ("ages", "caught_when"), [("local", {"summer-time-begins"}), ("utc", set()), ("monotonic", set())]
+)
+def test_lifetimes_read_in_local_time_are_caught_when_the_clocks_change_and_others_are_not_blamed(
+    ages: str, caught_when: set[str], tmp_path: Path
+) -> None:
+    if library() is None:
+        pytest.skip("libfaketime is not installed")
+    (tmp_path / "ages.py").write_text(AGEING)
+    shutil.copy(Path(__file__).parents[2] / "conformance/anchorhold/adapters/anchorhold_sdk.py", tmp_path)
+    (ret_4,) = (checker for checker in CHECKERS if checker.rule == "RET-4")
+    caught = set()
+    with load(f"cmd+clock:{shlex.join([sys.executable, str(tmp_path / 'ages.py'), ages])}") as loaded:
+        description = loaded.describe()
+        for scenario in OUTSIDE:
+            if not scenario.needs <= means_of(description):
+                continue
+            workload = scenario.workload(Plan(planter=Planter("dst"), taken=scenario.settings))
+            (judgement,) = judge((ret_4,), play(loaded.make(), workload, description=description, location="ages"))
+            assert judgement.triggered >= ret_4.minimum
+            caught |= {scenario.name} if judgement.failures else set()
+
+    assert caught == caught_when

@@ -68,7 +68,7 @@ def test_the_sdk_has_the_same_codes_params_and_fields_as_the_suite() -> None:
     parameters = re.search(r"^export const PARAMETERS.*?^};$", TEXT, re.MULTILINE | re.DOTALL)
     assert parameters is not None
     told = {name: re.findall(r'"(\w+)"', names) for name, names in re.findall(r"(\w+): \[(.*?)\]", parameters[0])}
-    for operation in words("OPTIONAL"):
+    for operation in set(words("OPTIONAL")) - {"resume"}:
         params = SCHEMA["$defs"].get(f"{operation}.params", {})
         if "$ref" in params:
             params = SCHEMA["$defs"][params["$ref"].rpartition("/")[2]]

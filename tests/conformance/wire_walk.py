@@ -121,6 +121,10 @@ def walk(loaded: Loaded, model: Model) -> None:
     with pytest.raises(OperationError, match="crashed") as caught:
         compactor.compact()
     assert caught.value.definite is False
+    # Another process, which knows what was asked for and nothing else.
+    compactor.kill()
+    compactor.reopen()
+    assert compactor.live() == (Item(id="resumed", kind=CarrierKind.OTHER, text="a 100"),)
     compactor.close()
 
 

@@ -6,6 +6,7 @@ import pytest
 from transcripts import Script, port, turn
 
 from anchorhold.adapters.reference import Reference
+from anchorhold.adapters.reference_store import POWER
 from anchorhold.compactor import Mechanism, OperationError, Reply, Settings, Shown, SummariserError, Unit
 from anchorhold_spec.vocabulary import AnswerKind, OutcomeKind
 
@@ -50,6 +51,35 @@ def test_it_says_which_settings_it_took(model):
     adapter.close()
 
     assert taken == dataclasses.replace(asked, watermark=0.7, unit=Unit.TOKENS)
+
+
+def test_it_takes_how_many_of_the_newest_turns_to_keep(model):
+    adapter = Reference()
+    taken = adapter.open(Settings(budget=20, watermark=0.5, keep=1), model)
+    fill(adapter, 1, 2)
+    outcome = adapter.compact()
+    adapter.close()
+
+    assert taken.keep == 1
+    assert outcome.covered == ("t1",)
+
+
+@pytest.mark.skipif(not POWER, reason="needs the extra `faults`")
+def test_power_is_lost_only_where_that_was_foreseen_or_nothing_was(model):
+    def opened(*foreseen: frozenset[str]) -> Reference:
+        adapter = Reference()
+        for operations in foreseen:
+            adapter.foresee(operations)
+        adapter.open(Settings(), model)
+        return adapter
+
+    for adapter in (opened(), opened(frozenset({"lose_power", "reopen"}))):
+        adapter.lose_power()
+        adapter.close()
+    without = opened(frozenset({"crash"}))
+    with pytest.raises(OperationError, match="foresaw"):
+        without.lose_power()
+    without.close()
 
 
 def test_it_describes_what_the_reference_has():

@@ -135,6 +135,7 @@ class Adapter:
             unit=Unit.ITEMS,
             horizon=None,
             lifetime=None,
+            keep=None,
         )
 
     async def append(self, turn: Turn) -> str:

@@ -67,6 +67,7 @@ OPTIONAL = (
     "evict",
     "expire",
     "reopen",
+    "resume",
     "crash",
     "corrupt",
     "switch",
@@ -238,6 +239,7 @@ class Settings:
     unit: Unit = Unit.TOKENS
     horizon: float | None = None
     lifetime: float | None = None
+    keep: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -617,11 +619,11 @@ class Server:
             return self._initialize(params)
         if method == "shutdown":
             return None
-        if method not in OPERATIONS or (self._adapter is None and method != "open"):
+        if method not in OPERATIONS or (self._adapter is None and method not in ("open", "resume")):
             raise _RequestError(
                 UNKNOWN_OPERATION, f"no operation {method!r}" if method not in OPERATIONS else "not open"
             )
-        if method == "open" and self._adapter is None and self._make is not None:
+        if method in ("open", "resume") and self._adapter is None and self._make is not None:
             self._adapter = self._make()
         operation = getattr(self._adapter, method, None)
         if not callable(operation):
@@ -645,7 +647,7 @@ class Server:
                 self._adapter = None
 
     def _arguments(self, method: str, params: Mapping[str, Any]) -> tuple[Any, ...]:
-        if method == "open":
+        if method in ("open", "resume"):
             return settings_from(params["settings"]), Summarise(self._request)
         if method == "append":
             return (turn_from(params["turn"]),)
@@ -754,7 +756,8 @@ PARAMETERS = {
     "begin": ("worker", "op", "arguments"),
     "advance": ("worker",),
 }
-"""Parameters of the operations, in the order in which methods are given them. `open` and `append` are built above."""
+"""Parameters of the operations, in the order in which methods are given them. Those of `open`, `resume` and `append`
+are built above."""
 
 
 def serve(adapter: Any, *, channel: Channel | None = None) -> None:

@@ -53,6 +53,7 @@ export const OPTIONAL = [
   "evict",
   "expire",
   "reopen",
+  "resume",
   "crash",
   "corrupt",
   "switch",
@@ -88,7 +89,7 @@ export const INDEFINITE = -32002;
 export const SUMMARISER_FAILED = -32003;
 export const ADAPTER_ERROR = -32004;
 
-/** Parameters of the operations, in the order in which methods are given them. `open` and `append` are built below. */
+/** Parameters of the operations, in the order in which methods are given them. `open`, `resume` and `append` are built below. */
 export const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   get: ["token"],
   search: ["literal"],
@@ -243,6 +244,7 @@ export interface Settings {
   unit: Unit;
   horizon: number | null;
   lifetime: number | null;
+  keep?: number | null;
 }
 
 /** The text of each message of one model request, in order, instructions included. */
@@ -384,6 +386,7 @@ export interface Adapter {
   evict?(token: string): May<Outcome>;
   expire?(seconds: number): May<void>;
   reopen?(): May<void>;
+  resume?(settings: Settings, summarise: Summarise): May<void>;
   crash?(point: string): May<void>;
   corrupt?(token: string): May<boolean>;
   switch?(session: string, user: string, branch?: string): May<void>;
@@ -505,6 +508,7 @@ export function settingsFrom(wire: unknown): Settings {
     unit: (wire.unit as Unit | undefined) ?? "tokens",
     horizon: (wire.horizon as number | null) ?? null,
     lifetime: (wire.lifetime as number | null) ?? null,
+    keep: (wire.keep as number | null) ?? null,
   };
 }
 
@@ -642,7 +646,7 @@ export class Server {
       throw new RequestError(UNKNOWN_OPERATION, `no operation ${JSON.stringify(method)}`);
     }
     if (this.#adapter === null) {
-      if (method !== "open" || this.#make === null) throw new RequestError(UNKNOWN_OPERATION, "not open");
+      if ((method !== "open" && method !== "resume") || this.#make === null) throw new RequestError(UNKNOWN_OPERATION, "not open");
       this.#adapter = new this.#make();
     }
     const adapter = this.#adapter as unknown as Record<string, unknown>;
@@ -666,7 +670,7 @@ export class Server {
   }
 
   #arguments(method: string, params: Json): unknown[] {
-    if (method === "open") return [settingsFrom(params.settings), (shown: Shown) => this.#summarise(shown)];
+    if (method === "open" || method === "resume") return [settingsFrom(params.settings), (shown: Shown) => this.#summarise(shown)];
     if (method === "append") return [turnFrom(params.turn)];
     const names = PARAMETERS[method] ?? [];
     for (const name of names) {

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import anchorhold_reference as reference
 from anchorhold.adapters.reference_stepping import Gate, SteppedLedger, Workers
-from anchorhold.adapters.reference_store import POWER, Crash, Faults, new_disk
+from anchorhold.adapters.reference_store import POWER, Crash, Faults, new_disk, unforced
 from anchorhold.compactor import (
     Advance,
     Audit,
@@ -33,7 +33,7 @@ from anchorhold.compactor import (
 )
 from anchorhold_reference.ages import uptime
 from anchorhold_reference.ledger import Ledger
-from anchorhold_reference.stores.sqlite import SqliteLedger, connect
+from anchorhold_reference.stores.sqlite import SqliteLedger
 from anchorhold_spec.vocabulary import Answer, Entry, Item, Outcome, Pointer, Tombstone, Turn
 
 if TYPE_CHECKING:
@@ -73,6 +73,8 @@ class Reference:
         self._jumped = 0.0
         self._workers = Workers()
         self._disk: Disk | None = None
+        self._power = POWER
+        """Whether the next session is on a disk that can lose power: it takes a quarter of the time."""
         self.lose_power = self._lose_power if POWER else None
         """Not offered where the extra `faults` is not installed."""
 
@@ -88,6 +90,10 @@ class Reference:
             mechanisms=frozenset({Mechanism.SUMMARISER, Mechanism.KEY_RECYCLING, Mechanism.CONCURRENCY}),
             crash_points=reference.STEPS,
         )
+
+    def foresee(self, operations: frozenset[str]) -> None:
+        """Leave the disk that can lose power out where nobody will ask for that."""
+        self._power = POWER and "lose_power" in operations
 
     def open(self, settings: Settings, summarise: Summarise) -> Settings:
         """Start an empty session on a fresh store."""
@@ -303,7 +309,9 @@ class Reference:
     def _lose_power(self) -> None:
         """What was not synced is gone, and so is the process."""
         if self._disk is None:
-            raise OperationError("no session is open, or workers have it open")
+            raise OperationError(
+                "no session is open, workers have it open, or nobody foresaw that power would be lost"
+            )
         self._disk.lose()
         self._abandon()
 
@@ -342,13 +350,14 @@ class Reference:
             watermark=self._settings.watermark or WATERMARK,
             horizon=self._settings.horizon,
             lifetime=self._settings.lifetime,
+            keep=reference.Settings().keep if self._settings.keep is None else self._settings.keep,
             copies=reference.Copies.HELD if self._held else reference.Copies.BEFORE_COMMIT,
         )
 
-    def _start(self, *, power: bool = POWER) -> None:
-        if power:
+    def _start(self, *, power: bool = True) -> None:
+        if power and self._power:
             self._disk = new_disk()
-        through = self._faults.over(connect if self._disk is None else self._disk.connect)
+        through = self._faults.over(unforced if self._disk is None else self._disk.connect)
         self._open = self._connect(lambda path: SqliteLedger(Path(path), connect=through))
 
     @contextmanager
@@ -401,6 +410,7 @@ class Reference:
         if name == self._crash_at:
             self._crash_at = None
             raise Crash(name)
-        self._faults.disarm()
+        if self._faults.armed is not StoreFault.FULL:
+            self._faults.disarm()
         if name == self._fail_at:
             self._faults.arm(self._fault)

@@ -17,6 +17,20 @@ POWER = find_spec("apsw") is not None
 """Whether power can be lost here: with the extra `faults`."""
 
 
+class _Unforced(sqlite3.Connection):
+    def execute(self, statement: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        """Execute; but nobody waits for the disk."""
+        if statement.startswith("PRAGMA synchronous="):
+            statement = "PRAGMA synchronous=OFF"
+        return super().execute(statement, parameters)
+
+
+def unforced(path: Path, wait: float) -> Connection:
+    """Open a file with Python's own driver, without a wait for the disk: the files are thrown away, and a process
+    that dies leaves what the operating system has. Where power is to be lost a `Disk` stands in."""
+    return sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False, factory=_Unforced)
+
+
 def new_disk() -> "Disk":
     """A disk that can lose power; only where `POWER`. Its files are thrown away: nobody waits for the real disk."""
     from anchorhold_reference.faults.power import Disk
@@ -57,9 +71,10 @@ class Faults:
 class FaultyConnection:
     """A connection whose commits can be made to fail.
 
-    An `error` is one of the disk, at the commit. `silent` says that it committed, and did not. A `short` write of an
-    original stores a part of it; of anything else SQLite would not have a part: a transaction whose end is missing
-    from the log is not in the database at all, and so it is as if it had been silent.
+    An `error` is one of the disk, at the commit; where it is `full`, so is every later one. `silent` says that it
+    committed, and did not. A `short` write of an original stores a part of it; of anything else SQLite would not have
+    a part: a transaction whose end is missing from the log is not in the database at all, and so it is as if it had
+    been silent.
     """
 
     def __init__(self, connection: Connection, faults: Faults) -> None:
@@ -84,6 +99,9 @@ class FaultyConnection:
             parameters = [one[: len(one) // 2] if isinstance(one, bytes) else one for one in parameters]
         if statement != "COMMIT" or fault is None or not self._writes or not self._connection.in_transaction:
             return self._connection.execute(statement, parameters)
+        if fault is StoreFault.FULL:
+            self._connection.execute("ROLLBACK")
+            raise sqlite3.OperationalError("database or disk is full")
         self._faults.disarm()
         if fault is StoreFault.SHORT and self._shortened:
             return self._connection.execute(statement)

@@ -2,6 +2,7 @@
 
     WRONG           pairs of a class and a rule that it breaks; a class stands once for each of its rules
     RIGHT, HONEST   classes that are blamed for nothing: the plain designs, and those of a wrong one's shape
+    SHIPPED         optional: right ones that tests of their own look after, and that are checked here as well
     BY_DESIGN       optional: class → rule → why; what a right one breaks by being what it is
     ARCHITECTURES   optional: class → text; what those that are made from it are built as
     BLIND           optional: the wrong ones whose author had not seen the checkers when they were written
@@ -63,7 +64,7 @@ def read_catalogue(path: Path) -> Catalogue:
         sys.modules[spec.name] = module
         spec.loader.exec_module(module)
     wrong: Sequence[tuple[type[Any], str]] = getattr(module, "WRONG", ())
-    right = (*getattr(module, "RIGHT", ()), *getattr(module, "HONEST", ()))
+    right = (*getattr(module, "RIGHT", ()), *getattr(module, "HONEST", ()), *getattr(module, "SHIPPED", ()))
     if not wrong and not right:
         raise CatalogueError(f"{path} lists no compactors: it has neither WRONG nor RIGHT")
     for kind in (*(kind for kind, _ in wrong), *right):

@@ -16,9 +16,12 @@ from typing import Any
 import msgspec
 
 from anchorhold.adequacy.catalogue import Catalogue, read_catalogue
-from anchorhold.adequacy.seek import CrashedError, Sought, seek
-from anchorhold.scenarios import Effort
+from anchorhold.adequacy.seek import CrashedError, Sought, seek, seek_as_checked
+from anchorhold.effort import BUDGETS, Effort
+from anchorhold.scenarios import AUDITED, DIRECTED
 from anchorhold_spec.catalogue import RULES
+
+_EVERY = (*DIRECTED, AUDITED)
 
 
 class Defect(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +40,9 @@ class Defect(msgspec.Struct, frozen=True, kw_only=True):
     """Played until the first rule of `breaks` failed: the median over the seeds that caught it; None: none did."""
     missed: tuple[str, ...]
     """Rules of `breaks` that failed with no seed."""
+    fixed: tuple[str, ...] = ()
+    """Rules of `breaks` that failed in scenarios that are the same whatever the seed. They are played once, and what
+    they catch is caught with every seed."""
     blind: bool = False
     """Whether its author had not seen the checkers when it was written, as the catalogue says."""
     crashed: str = ""
@@ -49,7 +55,8 @@ class Alarm(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     rule: str
     sentence: str
-    seed: int
+    seed: int | None
+    """None: with whatever seed. It was in a scenario that is the same for all of them, or the compactor crashed."""
 
 
 class Adequacy(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +76,10 @@ class Adequacy(msgspec.Struct, frozen=True, kw_only=True):
     effort: str
     directed: bool
     seconds: float
+    as_checked: bool = False
+    """Whether each was played what a check of this effort plays, and not all that its aims name."""
+    played_once: tuple[str, ...] = ()
+    """Scenarios that are the same whatever the seed: each compactor was played them once, and not with each seed."""
 
     @property
     def caught_always(self) -> bool:
@@ -81,13 +92,24 @@ class _Job:
     number: int
     """Of the compactor: among the wrong ones, or among the right ones."""
     right: bool
-    seed: int
+    seed: int | None
+    """None: what is the same whatever the seed."""
 
 
 @dataclass(slots=True)
 class _Seen:
     sought: dict[int, Sought] = field(default_factory=dict)
+    fixed: Sought | None = None
+    """What came of the scenarios that are the same whatever the seed."""
     crashed: str = ""
+
+    @property
+    def all(self) -> list[Sought]:
+        return [*([] if self.fixed is None else [self.fixed]), *self.sought.values()]
+
+    def settled(self, breaks: Collection[str]) -> bool:
+        """Whether there is nothing left to look for, with whatever seed."""
+        return self.fixed is not None and self.fixed.caught_by >= set(breaks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,24 +126,63 @@ class Asked:
     """Only the wrong compactors that break one of these; empty: every one."""
     names: frozenset[str] = frozenset()
     """Only the compactors of these names; empty: every one."""
+    wrong: bool = True
+    """Whether wrong ones are sought at all."""
+
+    @property
+    def as_checked(self) -> bool:
+        """Whether what is played is chosen as a check of this effort chooses, and not by what a compactor breaks."""
+        return self.directed and BUDGETS[self.effort].aimed is not None
+
+    @property
+    def once(self) -> tuple[str, ...]:
+        """Names of the scenarios that are played once to each compactor, and not with each seed."""
+        if self.as_checked or not self.directed:
+            return ()
+        return tuple(scenario.name for scenario in _EVERY if scenario.fixed)
 
 
-def measure(asked: Asked, *, workers: int, tell: Callable[[int, int], None]) -> Adequacy:
-    """Measure it; `tell` hears how many of how many are done. Raises CatalogueError."""
+def measure(
+    asked: Asked,
+    *,
+    workers: int,
+    tell: Callable[[int, int], None],
+    heard: Callable[[Alarm], None] = lambda _alarm: None,
+) -> Adequacy:
+    """Measure it; `tell` hears how many of how many are done, `heard` each false alarm. Raises CatalogueError."""
     begun = time.monotonic()
     catalogue = read_catalogue(asked.path)
     wrong, right = _chosen(catalogue, asked)
-    jobs = [
+    breaks = [rules for _, rules in catalogue.defects.items()]
+    aims = {rule for scenario in _EVERY if scenario.name in asked.once for rule in scenario.aims}
+    seen: dict[tuple[bool, int], _Seen] = {
+        **{(False, n): _Seen() for n in wrong},
+        **{(True, n): _Seen() for n in right},
+    }
+    fixed = [
+        *(_Job(number=n, right=False, seed=None) for n in wrong if aims.intersection(breaks[n])),
+        *(_Job(number=n, right=True, seed=None) for n in right if aims),
+    ]
+    seeded = [
         *(_Job(number=n, right=False, seed=s) for n in wrong for s in _seeds(asked, asked.seeds)),
         *(_Job(number=n, right=True, seed=s) for n in right for s in _seeds(asked, asked.right_seeds)),
     ]
-    seen: dict[tuple[bool, int], _Seen] = {(job.right, job.number): _Seen() for job in jobs}
-    for done, (job, sought, crashed) in enumerate(_all(asked, jobs, workers), start=1):
-        one = seen[job.right, job.number]
-        if sought is not None:
-            one.sought[job.seed] = sought
-        one.crashed = one.crashed or crashed
-        tell(done, len(jobs))
+    done, total = 0, len(fixed) + len(seeded)
+    for some in (fixed, seeded):
+        left = [job for job in some if job.right or not seen[False, job.number].settled(breaks[job.number])]
+        done += len(some) - len(left)
+        for job, sought, crashed in _all(asked, left, workers):
+            one = seen[job.right, job.number]
+            if job.seed is None:
+                one.fixed = sought
+            elif sought is not None:
+                one.sought[job.seed] = sought
+            one.crashed = one.crashed or crashed
+            if job.right and sought is not None:
+                for alarm in _blamed(catalogue, catalogue.right[job.number], sought, job.seed):
+                    heard(alarm)
+            done += 1
+            tell(done, total)
     defects = list(catalogue.defects.items())
     kinds = catalogue.right
     alarms = tuple(alarm for n in right for alarm in _alarms(catalogue, kinds[n], seen[True, n]))
@@ -136,6 +197,8 @@ def measure(asked: Asked, *, workers: int, tell: Callable[[int, int], None]) -> 
         right_seeds=asked.right_seeds,
         effort=asked.effort.value,
         directed=asked.directed,
+        as_checked=asked.as_checked,
+        played_once=asked.once,
         seconds=round(time.monotonic() - begun, 3),
     )
 
@@ -147,7 +210,7 @@ def _chosen(catalogue: Catalogue, asked: Asked) -> tuple[list[int], list[int]]:
     wrong = [
         number
         for number, (kind, breaks) in enumerate(catalogue.defects.items())
-        if named(kind) and (not asked.rules or asked.rules.intersection(breaks))
+        if asked.wrong and named(kind) and (not asked.rules or asked.rules.intersection(breaks))
     ]
     right = [number for number, kind in enumerate(catalogue.right) if named(kind) and asked.right_seeds]
     return wrong, right
@@ -158,17 +221,20 @@ def _seeds(asked: Asked, count: int) -> range:
 
 
 def _defect(catalogue: Catalogue, kind: type[Any], breaks: Sequence[str], seen: _Seen, *, seeds: int) -> Defect:
-    caught = [sought for sought in seen.sought.values() if sought.operations is not None]
-    by = {rule for sought in seen.sought.values() for rule in sought.caught_by}
+    always = frozenset(breaks) & (seen.fixed.caught_by if seen.fixed else frozenset())
+    caught = [sought for sought in seen.all if sought.operations is not None]
+    by = {rule for sought in seen.all for rule in sought.caught_by}
     return Defect(
         id=kind.__name__,
         breaks=tuple(breaks),
         caught_by=_in_order(by),
         architecture=catalogue.architecture(kind),
-        seeds_caught=len(caught),
+        # What is the same with every seed is caught with every seed.
+        seeds_caught=seeds if always else len(caught),
         seeds=seeds,
         operations=round(statistics.median(_played(caught))) if caught else None,
         missed=_in_order(set(breaks) - by),
+        fixed=_in_order(always),
         blind=kind in catalogue.blind,
         crashed=seen.crashed,
     )
@@ -180,11 +246,17 @@ def _played(caught: Collection[Sought]) -> list[int]:
 
 def _alarms(catalogue: Catalogue, kind: type[Any], seen: _Seen) -> Iterator[Alarm]:
     if seen.crashed:
-        yield Alarm(id=kind.__name__, rule="", sentence=seen.crashed, seed=-1)
+        yield Alarm(id=kind.__name__, rule="", sentence=seen.crashed, seed=None)
+    if seen.fixed is not None:
+        yield from _blamed(catalogue, kind, seen.fixed, None)
     for seed, sought in sorted(seen.sought.items()):
-        for rule, sentence in sought.sentences:
-            if rule not in catalogue.allowed(kind):
-                yield Alarm(id=kind.__name__, rule=rule, sentence=sentence, seed=seed)
+        yield from _blamed(catalogue, kind, sought, seed)
+
+
+def _blamed(catalogue: Catalogue, kind: type[Any], sought: Sought, seed: int | None) -> Iterator[Alarm]:
+    for rule, sentence in sought.sentences:
+        if rule not in catalogue.allowed(kind):
+            yield Alarm(id=kind.__name__, rule=rule, sentence=sentence, seed=seed)
 
 
 def _in_order(rules: Collection[str]) -> tuple[str, ...]:
@@ -221,6 +293,16 @@ def _one(asked: Asked, job: _Job) -> tuple[Sought | None, str]:
         kind, rules = list(catalogue.defects.items())[job.number]
         breaks = frozenset(rules)
     try:
-        return seek(kind, breaks, seed=job.seed, effort=asked.effort, directed=asked.directed), ""
+        if asked.as_checked:
+            return seek_as_checked(kind, breaks, seed=job.seed or 0, effort=asked.effort), ""
+        sought = seek(
+            kind,
+            breaks,
+            seed=asked.first_seed if job.seed is None else job.seed,
+            effort=asked.effort,
+            directed=asked.directed,
+            fixed=(job.seed is None) if asked.once else None,
+        )
+        return sought, ""
     except CrashedError as error:
         return None, str(error)

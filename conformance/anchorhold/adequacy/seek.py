@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from anchorhold.check import survey
 from anchorhold.checkers import CHECKERS
 from anchorhold.errors import AdapterError
 from anchorhold.history import EventType
@@ -78,10 +79,12 @@ def seek(
     seed: int = 0,
     effort: Effort = Effort.STANDARD,
     directed: bool = True,
+    fixed: bool | None = None,
 ) -> Sought:
     """Look for the rules that a compactor breaks; where it breaks none, play everything.
 
-    Scenarios that aim at those rules come first. Without `directed` only mixtures are played. Raises CrashedError.
+    Scenarios that aim at those rules come first. Without `directed` only mixtures are played. `fixed`: only the
+    scenarios that are the same whatever the seed, or none of them. Raises CrashedError.
     """
     said: dict[str, str] = {}
     operations = 0
@@ -90,7 +93,7 @@ def seek(
         kind,
         seed=seed,
         first=lambda scenario: bool(breaks.intersection(scenario.aims)),
-        only=lambda scenario: directed or not scenario.aims,
+        only=lambda scenario: (directed or not scenario.aims) and fixed in (None, scenario.fixed),
         effort=effort,
     ):
         operations += _operations(history)
@@ -101,6 +104,28 @@ def seek(
         if breaks and said.keys() >= breaks:
             break
     return Sought(caught_by=frozenset(said), sentences=tuple(said.items()), operations=found)
+
+
+def seek_as_checked(kind: type[Any], breaks: frozenset[str], *, seed: int, effort: Effort) -> Sought:
+    """Look for the rules that a compactor breaks in what a check of this effort plays, and in nothing else.
+
+    A quick check plays what it takes to say something of each rule, whoever is checked. Raises CrashedError.
+    """
+    with load_class(kind, name=kind.__qualname__) as loaded:
+        try:
+            found = survey(loaded, checkers=CHECKERS, seed=seed, effort=effort, until=breaks)
+        except AdapterError as error:
+            raise CrashedError(f"{kind.__name__}: {error}") from None
+    for failing in found.failures.values():
+        for event in failing.history.events:
+            if event.error is not None and BROKEN.match(event.error):
+                raise CrashedError(f"{kind.__name__}: `{event.op}` in {failing.workload.name}: {event.error}")
+    after = [found.after[rule] for rule in breaks if rule in found.after]
+    return Sought(
+        caught_by=frozenset(found.failures),
+        sentences=tuple((rule, failing.failure.sentence) for rule, failing in found.failures.items()),
+        operations=min(after) if after else None,
+    )
 
 
 def _operations(history: History) -> int:

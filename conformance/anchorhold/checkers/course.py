@@ -4,14 +4,16 @@ It makes the looks and operations that `anchorhold.checkers.observe.read` makes 
 so far, and holds what is alive: the turns, what is listed in some window, and the latest look at each.
 """
 
+from collections import deque
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import msgspec
 
 from anchorhold.checkers.finding import Finder
 from anchorhold.checkers.observe import (
     ABOUT,
+    NONE,
     READ_AS,
     Lanes,
     Look,
@@ -27,6 +29,7 @@ from anchorhold.checkers.reading import (
     MAIN,
     READS,
     SIDELINES,
+    WITHDRAWING,
     Forked,
     Knowing,
     Observation,
@@ -49,7 +52,8 @@ BUILTINS: Final = frozenset({list, dict})
 """Types that a value has before it has one of the vocabulary's."""
 QUIET: Final = READS | SIDELINES
 REPLIES: Final = 1000
-"""Replies by which an item is known as a summary where the compactor calls it something else: the latest."""
+"""Calls of a model by whose replies an item is known as a summary where the compactor calls it something else: the
+latest."""
 TEXTS: Final = 4096
 """Texts of which it is remembered which turns stand in them."""
 LEAST: Final = 12
@@ -69,39 +73,32 @@ class _Open:
 class Heard:
     """What an event says besides its numbers. One that says what another said may be the same object."""
 
-    __slots__ = ("error", "key", "kind", "op", "process", "value")
+    __slots__ = ("about", "error", "kind", "op", "process", "value")
 
     def __init__(self, kind: EventType, process: str, op: str, value: Any, error: str | None) -> None:
         """`value` may be of the vocabulary's types already, where it is what a read of `READ_AS` answered."""
         self.kind, self.process, self.op, self.value, self.error = kind, process, op, value, error
-        self.key = (process, op)
+        self.about = str(value.get(ABOUT[op], "")) if kind is INVOKE and op in ABOUT and value else ""
+        """What a read is about, where this asks for one: a token, or a carrier."""
 
-
-Read: TypeAlias = tuple[Any, Heard | None, int, int]
-"""What was asked and what was answered, or one whole operation; and the events of both."""
+    @property
+    def key(self) -> tuple[str, str]:
+        """By which an event is known as the end of another."""
+        return self.process, self.op
 
 
 class _Window:
     """How a session was looked at last, and what was made of it."""
 
-    __slots__ = ("reads", "seen", "shown", "state")
+    __slots__ = ("reads", "seen", "state")
 
-    def __init__(self, seen: Observation, shown: object, reads: list[tuple[Any, Any]], state: object) -> None:
-        self.seen, self.shown, self.reads, self.state = seen, shown, reads, state
-
-
-def about(asked: Heard) -> str:
-    """What a read is about: a token, or a carrier."""
-    if asked.op in ABOUT and isinstance(asked.value, dict):
-        return str(asked.value.get(ABOUT[asked.op], ""))
-    return ""
+    def __init__(self, seen: Observation, reads: list[Any], state: object) -> None:
+        self.seen, self.reads, self.state = seen, reads, state
 
 
 def vocabulary(answered: Heard) -> Any:
     """What a read of `READ_AS` answered, in the vocabulary's types."""
-    value = answered.value
-    if answered.kind is OK and type(value) in BUILTINS:
-        value = answered.value = convert(value, READ_AS[answered.op])
+    value = answered.value = convert(answered.value, READ_AS[answered.op])
     return value
 
 
@@ -120,22 +117,25 @@ class Course(Knowing):
         self._away: dict[str, tuple[int, frozenset[str]]] = {}
         self._finder = Finder()
         self._contained: dict[str, frozenset[str]] = {}
-        self._replies: list[tuple[int, str]] = []
+        self._calls: deque[Operation] = deque(maxlen=REPLIES)
         self._open: dict[str, list[_Open]] = {}
         self._workers: dict[str, tuple[_Open, list[Operation]]] = {}
         self._main = self._open[MAIN] = []
         self._asked: Heard | None = None
         """A read of the main process that has not ended."""
         self._asked_at = 0
-        self._reads: list[Read] = []
-        """What was read since something was done last."""
+        self._reads: list[Any] = []
+        """What was read since something was done last: in turn what was asked and what was answered, or one whole
+        operation and none."""
+        self._at: list[int] = []
+        """The events of each."""
         self._written = 0
         self._over = False
         """Whether something was begun while a read was under way: the look is over when the read has ended."""
         self._ended = -1
         """When the last of the operations that may change something ended."""
         self._windows: dict[str, _Window] = {}
-        self._raw = frozenset[str]()
+        self._raw = NONE
         self._last = 0
         self.watching = Watching(rules, self, self._first)
         self._plain = frozenset(READ_AS) - self.watching.wants
@@ -171,6 +171,49 @@ class Course(Knowing):
 
     # What happens
 
+    def both(self, asked: Heard, ended: Heard, index: int, step: int) -> None:
+        """One operation that nothing came between: the event with which it began, and the next, with which it ended;
+        with the index of the first."""
+        if self._asked is None and asked.process == MAIN:
+            op, main = asked.op, self._main
+            if main:
+                self._last = index + 1
+                main[-1].calls.append(self._whole(asked, ended, index, step))
+                return
+            if op in self._plain:
+                self._last = index + 1
+                self._reads += (asked, ended)
+                self._at += (index, index + 1)
+                return
+            if op in READS and not self._over:
+                self._last = index + 1
+                done = self._whole(asked, ended, index, step)
+                if op in self.watching.wants:
+                    self.watching.operation(done, self._lanes.of(index))
+                self._reads += (done, None)
+                self._at += (index, index + 1)
+                return
+            if op not in QUIET and not self._over:
+                self._last = index + 1
+                self._flush()
+                self._done(self._whole(asked, ended, index, step), self._lanes.of(index))
+                return
+        self.take(asked, index, step)
+        self.take(ended, index + 1, step)
+
+    def _whole(self, asked: Heard, ended: Heard, index: int, step: int) -> Operation:
+        arguments = asked.value
+        return Operation(
+            op=asked.op,
+            step=step,
+            start=index,
+            end=index + 1,
+            ended=ended.kind,
+            arguments=arguments if isinstance(arguments, dict) else {},
+            value=ended.value if ended.kind is OK else None,
+            error=ended.error,
+        )
+
     def take(self, event: Heard, index: int, step: int) -> None:
         """One event, with its index and the step that it belongs to."""
         self._last = index
@@ -180,7 +223,8 @@ class Course(Knowing):
             if event.kind is not INVOKE:
                 if asked is not None and asked.op == op:
                     self._asked = None
-                    self._reads.append((asked, event, self._asked_at, index))
+                    self._reads += (asked, event)
+                    self._at += (self._asked_at, index)
                     if self._over:
                         self._over = False
                         self._flush()
@@ -216,12 +260,13 @@ class Course(Knowing):
         """
         if self._asked is not None:
             unanswered = Heard(EventType.INFO, MAIN, self._asked.op, None, None)
-            self._reads.append((self._asked, unanswered, self._asked_at, self._last))
+            self._reads += (self._asked, unanswered)
+            self._at += (self._asked_at, self._last)
         for process, stack in self._open.items():
             while stack:
                 self._close(stack, Heard(EventType.INFO, process, "", None, None), self._last)
         if torn:
-            self._reads = []
+            self._reads, self._at = [], []
         self._flush()
         return self.watching.finish()
 
@@ -231,7 +276,8 @@ class Course(Knowing):
         if not stack and op in self._plain:
             if process == MAIN:
                 asked = Heard(INVOKE, MAIN, op, opened.arguments, None)
-                self._reads.append((asked, event, opened.index, index))
+                self._reads += (asked, event)
+                self._at += (opened.index, index)
                 self._read_over()
             return
         done = Operation(
@@ -252,7 +298,8 @@ class Course(Knowing):
             if op in self.watching.wants:
                 self.watching.operation(done, opened.session)
             if process == MAIN:
-                self._reads.append((done, None, done.start, done.end))
+                self._reads += (done, None)
+                self._at += (done.start, done.end)
                 self._read_over()
         elif op in SIDELINES:
             self._of_worker(opened, done)
@@ -307,15 +354,14 @@ class Course(Knowing):
                     self._contained.clear()
         elif op in ("switch", "fork"):
             self._lanes.follow(operation)
-        else:
+        elif op in WITHDRAWING:
             withdrawal = withdrawal_by(operation, self.said, self._lanes)
             if withdrawal is not None:
                 self._withdrawals.append(withdrawal)
         self._reach.follow(operation, self.said, self._raw)
         if operation.calls:
             self._written = operation.end
-            self._replies += [reply for reply in written_in(operation) if len(reply[1]) >= LEAST]
-            del self._replies[:-REPLIES]
+            self._calls.extend(operation.calls)
         self.watching.operation(operation, session)
 
     # What is seen
@@ -332,66 +378,70 @@ class Course(Knowing):
 
     def _flush(self) -> None:
         """The look is over."""
-        reads = self._reads
+        reads, at = self._reads, self._at
         if not reads:
             return
-        self._reads = []
-        start, end = reads[0][2], reads[-1][3]
+        self._reads, self._at = [], []
+        start, end = at[0], at[-1]
         session = self._lanes.of(start)
         window = self._windows.get(session)
         # What could make the same answers mean something else.
         amid = self._amid(start)
         state = (len(self.said), len(self._withdrawals), self._written, self._reach.changes, amid)
-        same = [(asked, answered) for asked, answered, _, _ in reads]
-        if window is not None and window.state == state and window.reads == same:
+        if window is not None and window.state == state and window.reads == reads:
             seen = window.seen = msgspec.structs.replace(window.seen, start=start, end=end)
             if seen.live is not None:
                 self._raw = seen.raw
             self.watching.look(seen, same=True)
             return
         look = Look()
-        for asked, answered, began, ended in reads:
+        for n in range(0, len(reads), 2):
+            asked, answered = reads[n], reads[n + 1]
             if answered is None:
                 look.take(asked)
             else:
-                look.read(
-                    asked.op,
-                    about(asked),
-                    vocabulary(answered),
-                    answered.error,
-                    ok=answered.kind is OK,
-                    at=(began, ended),
-                )
+                ok = answered.kind is OK
+                value = answered.value if ok else None
+                if type(value) in BUILTINS:
+                    value = vocabulary(answered)
+                look.read(asked.op, asked.about, value, answered.error, ok=ok, at=(at[n], at[n + 1]))
         seen = self._seen(look, session, window, amid=amid)
-        self._windows[session] = _Window(seen, look.live, same, state)
+        self._windows[session] = _Window(seen, reads, state)
         self.watching.look(seen)
 
     def _amid(self, start: int) -> bool:
         """Whether something that may change what there is to see was under way in a look that is over."""
         if self._ended > start or self._workers:
             return True
-        return any(opened.op not in QUIET for stack in self._open.values() for opened in stack[:1])
+        return any(stack and stack[0].op not in QUIET for stack in self._open.values())
 
     def _seen(self, look: Look, session: str, window: "_Window | None", *, amid: bool) -> Observation:
         assert look.start is not None
         shown, last = look.live, None if window is None else window.seen
         if shown is None:
-            live, raw = None, frozenset[str]()
+            live, raw = None, NONE
         else:
             live = self._kinds(shown, look.end)
-            raw = self._raw = raw_turns(live, self.said, self.aliases)
+            raw = raw_turns(live, self.said, self.aliases)
+            # Turns that stand as they stood are the same ones, for whoever asks for that.
+            if last is not None and raw == last.raw:
+                raw = last.raw
+            self._raw = raw
         if last is not None and look.answers == last.answers and look.errors == last.errors:
             # Nothing that was followed leads elsewhere than before: whoever has gone through it need not again.
             look.answers, look.errors = last.answers, last.errors  # type: ignore[assignment]
-        away = self._taken_away(session, look.start)
+        away = self._taken_away(session, look.start) if self._withdrawals else NONE
         return look.seen(session, live=live, raw=raw, away=away, reach=self._reach, amid=amid)
 
     def _kinds(self, shown: tuple[Item, ...], end: int) -> tuple[Item, ...]:
         """The items, each as what it is."""
         said, aliases = self.said, self.aliases
-        if all(i.kind is CarrierKind.SUMMARY or i.turn in said or (i.turn or "") in aliases for i in shown):
+        for item in shown:
+            if item.kind is not CarrierKind.SUMMARY and item.turn not in said and (item.turn or "") not in aliases:
+                break
+        else:
             return shown
-        replies = [text for at, text in self._replies if at < end]
+        replies = [text for at, text in written_in(self._calls) if at < end and len(text) >= LEAST]
         odd = [i for i in shown if i.kind is not CarrierKind.SUMMARY and any(r in plain(content(i)) for r in replies)]
         if not odd:
             return shown
@@ -400,8 +450,6 @@ class Course(Knowing):
         return tuple(as_summary(item, said, aliases, own) for item in shown)
 
     def _taken_away(self, session: str, until: int) -> frozenset[str]:
-        if not self._withdrawals:
-            return frozenset()
         known = self._away.get(session)
         if known is None or known[0] != len(self._withdrawals):
             away = self._lanes.withdrawn(session, self._withdrawals, until)

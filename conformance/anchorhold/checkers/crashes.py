@@ -5,6 +5,7 @@ from anchorhold.checkers.keys import Keys
 from anchorhold.checkers.outcomes import trace
 from anchorhold.checkers.progress import excuse
 from anchorhold.checkers.reading import Known, Observation, Operation, Reading, Stretch
+from anchorhold.checkers.recovery import unopened
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.watch import Watch
@@ -72,6 +73,16 @@ def cra_1(reading: Reading, tally: Tally) -> None:
                 fact=f"crash at {point}",
                 event=stretch.after.end,
             )
+    for stopped, opening in unopened(reading):
+        if stopped.op == "crash":
+            tally.trigger()
+            point = stopped.arguments.get("point", "?")
+            why = opening.error or "no reason given"
+            tally.fail(
+                f"After a crash at “{point}” the session cannot be opened any more ({why}).",
+                fact=f"crash at {point}",
+                event=opening.end,
+            )
 
 
 class Recovery(Watch):
@@ -84,7 +95,12 @@ class Recovery(Watch):
 
     def stretch(self, stretch: Stretch) -> None:
         session = stretch.after.session
-        died = _died(stretch)
+        crashed = False
+        for operation in stretch.operations:
+            crashed |= operation.op == "crash"
+        if not crashed and not self._recovered:
+            return
+        died = _died(stretch) if crashed else None
         if died is not None:
             self._recovered[session] = next((str(o.arguments.get("point")) for o in stretch.of("crash")), "?")
             return

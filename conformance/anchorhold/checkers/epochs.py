@@ -1,11 +1,11 @@
 """EPO: a token leads to what it was issued for, or says that it does not; never to something else."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from anchorhold.checkers.keys import Key, Keys, among
+from anchorhold.checkers.keys import NO_TURNS, Key, Keys, among
 from anchorhold.checkers.reading import CONTENT, Known, Observation, Operation, Reading
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
 from anchorhold.checkers.tally import Tally
@@ -14,20 +14,13 @@ from anchorhold.checkers.words import content, plain, shorten
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Pointer
 
+DIGITS = "0123456789"
 NUMBER = re.compile(r"\d+")
 IDENTIFIER = re.compile(r"[\w:@/.+=-]*\d[\w:@/.+=-]*")
 """Something that names one thing of many: it has a figure in it."""
 LEAVING = frozenset({"evict", "expire"})
 SHAPES = 4096
 """Shapes of tokens that are told apart: where there are more, tokens are no numbers that somebody counts up."""
-
-
-def _reused(keys: Keys, key: Key) -> bool:
-    """Whether the key of the store inside a token was given out again for something else."""
-    return any(
-        other.issued > key.issued and (other.pointer.epoch != key.pointer.epoch or not (other.bound & key.bound))
-        for other in keys.of_store(key.pointer.key or "")
-    )
 
 
 class RecycledKeys(Watch):
@@ -53,12 +46,12 @@ class RecycledKeys(Watch):
         if self.keys.new and self._left is not None:
             self._stored_after_leaving = True
         lost = look.exempt - look.withdrawn if look.exempt else look.exempt
-        if self._right is look.answers and not lost and self._quiet == (len(self.keys), self._left):
+        if self._right is look.answers and not lost and self._quiet == (self.keys.number, self._left):
             self.tally.trigger(self._recycled)
             return
         before = self.tally.triggered
         self._right = self._go_through(look, lost)
-        self._recycled, self._quiet = self.tally.triggered - before, (len(self.keys), self._left)
+        self._recycled, self._quiet = self.tally.triggered - before, (self.keys.number, self._left)
 
     def _go_through(self, look: Observation, lost: frozenset[str]) -> object:
         """Answers with the look's answers, where none of them has to be looked at again while it stays as it is."""
@@ -74,7 +67,7 @@ class RecycledKeys(Watch):
                 self._left = look.start
             key.answered = there
             if (
-                _reused(self.keys, key)
+                self.keys.reused(key)
                 if key.pointer.key is not None
                 else self._left is not None and self._stored_after_leaving and key.issued < self._left
             ):
@@ -101,8 +94,11 @@ class RecycledKeys(Watch):
         if key.packed is not None:
             there = self.known.contained(text)
             return frozenset() if not there or among(self.known, there, key.packed) else there
-        if all(said[turn].stands_in(text) for turn in key.bound):
-            return frozenset()
+        for turn in key.bound:
+            if not said[turn].stands_in(text):
+                break
+        else:
+            return NO_TURNS
         there = self.known.contained(text)
         others, missing = there - key.bound, key.bound - there
         if key.first is not None:
@@ -209,6 +205,8 @@ class Epochs(Watch):
         self._handed: set[str] = set()
         self._shapes: set[str] = set()
         """How the tokens look that were given out, as far as they look alike."""
+        self._counted: set[str] = set()
+        """What stands before the number at a token's end."""
         self._listed: dict[str, tuple[Pointer, ...] | None] = {}
 
     @property
@@ -217,9 +215,10 @@ class Epochs(Watch):
         return not self._latest
 
     def look(self, look: Observation) -> None:
-        self._handed |= look.continuations
-        for key in self.keys.new if len(self._shapes) < SHAPES else ():
-            self._shapes.add(_shape(key.pointer.token))
+        if look.continuations:
+            self._handed |= look.continuations
+        if self.keys.new and len(self._shapes) < SHAPES:
+            self._note_shapes(self.keys.new)
         if look.pointers is not None and self._listed.get(look.session) is not look.pointers:
             self._listed[look.session] = look.pointers
             for pointer in look.pointers:
@@ -238,6 +237,18 @@ class Epochs(Watch):
             if get(token) is None and token not in self._handed
         ]
         self._strangers += self._latest
+
+    def _note_shapes(self, new: Iterable[Key]) -> None:
+        for key in new:
+            token = key.pointer.token
+            # Tokens that differ in the number at their end look alike: they need not be looked at one by one.
+            bare = token.rstrip(DIGITS)
+            if bare == token:
+                self._shapes.add(_shape(token))
+            elif bare not in self._counted:
+                if len(self._counted) < SHAPES:
+                    self._counted.add(bare)
+                self._shapes.add(_shape(token))
 
     def _pointer(self, look: Observation, pointer: Pointer) -> None:
         key = self.keys.get(pointer.token)

@@ -5,7 +5,7 @@ before, only what the rules need that speak of every key ever issued is kept, pa
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from anchorhold.checkers.packed import Packed
@@ -16,19 +16,42 @@ IDLE: Final = 1024
 """Tokens that no window lists and of which everything is still known."""
 NOBODY: Final = 0xFFFF_FFFF
 WIDEST: Final = 0xFFFF
-SAME: Final = 8
-"""Tokens with one key of the store that are compared with each other, the latest."""
+NO_TURNS: Final = frozenset[str]()
 
 
 class Key:
     """What is known of one token."""
 
-    __slots__ = (
-        "answered", "bound", "declared", "first", "home", "issued", "led", "led_in", "let_go", "listed",
-        "packed", "pointer", "promised", "released", "right", "told",
-    )  # fmt: skip
+    first: str | None = None
+    """The content that it first resolved to."""
+    right: object = None
+    """The answer that was last found to be right."""
+    answered: bool = False
+    """Whether it led somewhere when it was followed last."""
+    led: int = 0
+    """End of the first look, of the session in which it was first seen, in which it led to its original."""
+    led_in: dict[str, int] | None = None
+    """The same, of other sessions."""
+    told: bool = False
+    """Whether its first listing was judged."""
+    promised: bool = False
+    """Whether it was given out while copies were held back."""
+    released: bool = False
+    """Whether the caller evicted it, and it was carried out or may have been."""
+    let_go: int | None = None
+    """Event at which the caller last asked that it be evicted."""
+    listed: int = 0
+    """In how many sessions it is listed."""
+    reused: bool = False
+    """Whether the key of the store inside it is known to have been given out again for something else."""
+    compared: int = -1
+    """Number of the latest token with the same key of the store of which that is known not to be so."""
+    packed: tuple[int, int] | None = None
+    """Where it was packed away in between: numbers of the first and the last turn that it is bound to."""
 
-    def __init__(self, pointer: Pointer, *, issued: int, home: str, declared: frozenset[str]) -> None:
+    def __init__(
+        self, pointer: Pointer, *, issued: int, home: str, declared: frozenset[str], number: int = 0
+    ) -> None:
         self.pointer = pointer
         """As first seen."""
         self.issued = issued
@@ -39,28 +62,8 @@ class Key:
         """The turns that it said that it stands for."""
         self.bound = declared
         """The turns that it is bound to: those that it declared, otherwise those that it first led to."""
-        self.first: str | None = None
-        """The content that it first resolved to."""
-        self.right: object = None
-        """The answer that was last found to be right."""
-        self.answered = False
-        """Whether it led somewhere when it was followed last."""
-        self.led = 0
-        """End of the first look, of the session in which it was first seen, in which it led to its original."""
-        self.led_in: dict[str, int] = {}
-        """The same, of other sessions."""
-        self.told = False
-        """Whether its first listing was judged."""
-        self.promised = False
-        """Whether it was given out while copies were held back."""
-        self.released = False
-        """Whether the caller evicted it, and it was carried out or may have been."""
-        self.let_go: int | None = None
-        """Event at which the caller last asked that it be evicted."""
-        self.listed = 0
-        """In how many sessions it is listed."""
-        self.packed: tuple[int, int] | None = None
-        """Where it was packed away in between: numbers of the first and the last turn that it is bound to."""
+        self.number = number
+        """Tokens that were known before it."""
 
 
 class Keys:
@@ -74,30 +77,55 @@ class Keys:
         self._listed: dict[str, tuple[Pointer, ...]] = {}
         self._names: dict[str, frozenset[str]] = {}
         self._packed = Packed("IIIHH")
+        self._any_packed = False
         self._homes: dict[str, int] = {}
-        self._same: dict[str, list[Key]] = {}
+        self._same: dict[str, dict[str, Key]] = {}
+        self.number = 0
+        """How many were ever given out."""
         self._stored = Packed("qIH")
         self.new: Sequence[Key] = ()
         """Those that the last look listed for the first time."""
 
     def __len__(self) -> int:
         """How many were ever given out."""
-        return len(self._keys.keys()) + len(self._packed)
+        return self.number
 
     def get(self, token: str) -> Key | None:
         """What is known of a token; none where it was never given out."""
         key = self._keys.get(token)
-        if key is None and len(self._packed):
-            key = self._unpack(token)
-        return key
+        return self._unpack(token) if key is None and self._any_packed else key
 
-    def of_store(self, name: str) -> Iterable[Key]:
-        """The latest tokens with one key of the store, oldest first."""
-        return self._same.get(name, ())
+    def of_store(self, name: str) -> Collection[Key]:
+        """The tokens with one key of the store that are not packed away, oldest first."""
+        same = self._same.get(name)
+        return () if same is None else same.values()
+
+    def reused(self, key: Key) -> bool:
+        """Whether the key of the store inside a token was given out again for something else."""
+        if key.reused or key.pointer.key is None:
+            return key.reused
+        same = self._same.get(key.pointer.key)
+        if same is None:
+            return False
+        newest = key.compared
+        for other in reversed(same.values()):
+            # Each is compared with each once, unless what one of them stands for is not known yet.
+            if other.number <= key.compared or other.issued <= key.issued:
+                break
+            newest = max(newest, other.number)
+            if other.pointer.epoch != key.pointer.epoch:
+                key.reused = True
+                return True
+            if other.bound.isdisjoint(key.bound):
+                key.reused = bool(other.bound and key.bound)
+                return True
+        key.compared = newest
+        return False
 
     def before(self, name: str) -> tuple[int, tuple[int, int] | None] | None:
-        """Epoch and turns (numbers of the first and the last) of a key of the store whose tokens are packed away."""
-        row = self._stored.get(name) if len(self._stored) else None
+        """Of tokens with one key of the store that are packed away: the highest epoch, and between which turns all
+        lie that they stand for (numbers of the first and the last)."""
+        row = self._stored.get(name) if self._any_packed else None
         if row is None:
             return None
         epoch, low, wide = row
@@ -112,16 +140,15 @@ class Keys:
         new: list[Key] = []
         for pointer in pointers:
             if pointer.token not in self._keys and self.get(pointer.token) is None:
-                declared = self._known.turns_of(pointer.covers) or frozenset()
-                key = Key(pointer, issued=look.start, home=look.session, declared=declared)
+                declared = self._known.turns_of(pointer.covers) or NO_TURNS
+                key = Key(pointer, issued=look.start, home=look.session, declared=declared, number=self.number)
+                self.number += 1
                 self._keys[pointer.token] = key
                 new.append(key)
                 if pointer.key is not None:
-                    same = self._same.setdefault(pointer.key, [])
-                    same.append(key)
-                    del same[:-SAME]
+                    self._same.setdefault(pointer.key, {})[pointer.token] = key
         names = frozenset([pointer.token for pointer in pointers])
-        before = self._names.get(look.session, frozenset())
+        before = self._names.get(look.session, NO_TURNS)
         for token in names - before:
             self._keys[token].listed += 1
             self._idle.pop(token, None)
@@ -137,25 +164,31 @@ class Keys:
 
     def _pack(self, token: str) -> None:
         key = self._keys.pop(token)
+        self._any_packed = True
         low, wide = NOBODY, 0
         if key.packed is not None:
             low, wide = key.packed[0], key.packed[1] - key.packed[0]
         elif key.bound:
-            order = self._known.order
-            numbers = [order[turn] for turn in key.bound]
-            low, wide = min(numbers), max(numbers) - min(numbers)
+            numbers = [*map(self._known.order.__getitem__, key.bound)]
+            low = min(numbers)
+            wide = max(numbers) - low
         wide = min(wide, WIDEST)
         home = self._homes.setdefault(key.home, len(self._homes))
-        self._packed.put(token, (key.issued, 0 if key.released else key.led, low, wide, min(home, WIDEST)))
+        self._packed.put(token, key.issued, 0 if key.released else key.led, low, wide, min(home, WIDEST))
         name = key.pointer.key
         if name is None:
             return
-        same = self._same[name]
-        if key in same:
-            same.remove(key)
-        if not same:
+        same = self._same.get(name)
+        if same is not None and same.pop(token, None) is not None and not same:
             del self._same[name]
-            self._stored.put(name, (key.pointer.epoch or 0, low, wide))
+        epoch, row = key.pointer.epoch or 0, self._stored.get(name)
+        if row is not None:
+            epoch = max(epoch, row[0])
+            if row[1] != NOBODY:
+                high = max(row[1] + row[2], low + wide) if low != NOBODY else row[1] + row[2]
+                low = min(row[1], low)
+                wide = min(high - low, WIDEST)
+        self._stored.put(name, epoch, low, wide)
 
     def _unpack(self, token: str) -> Key | None:
         row = self._packed.get(token)
@@ -164,7 +197,7 @@ class Keys:
         issued, led, low, wide, home = row
         session = next((name for name, number in self._homes.items() if number == home), "")
         pointer = Pointer(summary="", token=token)
-        key = Key(pointer, issued=issued, home=session, declared=frozenset())
+        key = Key(pointer, issued=issued, home=session, declared=NO_TURNS)
         key.led, key.told = led, True
         key.packed = (low, low + wide) if low != NOBODY else (0, -1)
         self._keys[token] = key

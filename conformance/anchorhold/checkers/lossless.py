@@ -113,6 +113,7 @@ class Audits(Watch):
 
     def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
         super().__init__(known, keys, tally)
+        self._held_against = known.offers("audits")
         self._left: dict[str, int] = {}
         """With which compaction each turn left the window; kept only where there are audits to be held against it."""
 
@@ -121,7 +122,7 @@ class Audits(Watch):
             self._several = True
             return
         self._committed += operation.committed
-        outcome = operation.outcome() if operation.committed and self.known.offers("audits") else None
+        outcome = operation.outcome() if self._held_against and operation.committed else None
         for name in (outcome.covered if outcome else None) or ():
             turn = self.known.turn_of(name)
             if turn is not None:

@@ -203,6 +203,8 @@ class Lanes:
 
     def of(self, event: int) -> str:
         """The lane in which what begins at this event is done."""
+        if event >= self._starts[-1]:
+            return self._names[-1]
         return self._names[bisect_right(self._starts, event) - 1]
 
     def lineage(self, said: Said, session: str) -> bool:
@@ -304,13 +306,13 @@ REPLY = 12
 def _replies(done: tuple[Operation, ...], said: Mapping[str, Said]) -> list[tuple[int, str]]:
     """What the model wrote, and when; not where it repeats words of the transcript, and not where it is too short."""
     turns = [plain(words(one.turn)) for one in said.values()]
-    written = [reply for operation in done for reply in written_in(operation)]
+    written = [reply for operation in done for reply in written_in(operation.calls)]
     return [(at, text) for at, text in written if len(text) >= REPLY and not any(text in turn for turn in turns)]
 
 
-def written_in(operation: Operation) -> Iterator[tuple[int, str]]:
-    """What the model wrote in the course of an operation, and when."""
-    for call in operation.calls:
+def written_in(calls: Iterable[Operation]) -> Iterator[tuple[int, str]]:
+    """What the model wrote when it was called, and when."""
+    for call in calls:
         if call.op == "summarise" and call.ok and isinstance(call.value, dict):
             yield call.end, plain(str(call.value["text"]))
 
@@ -342,7 +344,12 @@ def raw_turns(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mappin
             continue
         name = item.turn if item.turn in said else aliases.get(item.turn or "")
         if name is not None:
-            one, text = said[name], content(item)
+            one = said[name]
+            turn, text = one.turn, item.text
+            if text is not None and text == turn.text and not turn.calls and turn.data is None and text.strip():
+                found.add(name)
+                continue
+            text = content(item)
             if (one.stands_in(text) or not one.forms) and (not one.turn.calls or called(plain(text), name)):
                 found.add(name)
             continue
@@ -384,25 +391,31 @@ def joined(first: Answer, answers: Mapping[str, Answer], errors: Mapping[str, st
     return answer
 
 
+NONE = frozenset[str]()
+
+
 class Look:
     """Gathers what is read until something changes."""
 
+    live: tuple[Item, ...] | None = None
+    pointers: tuple[Pointer, ...] | None = None
+    tombstones: tuple[Tombstone, ...] | None = None
+    status: str | None = None
+    since: SinceRead | None = None
+    ratios: Ratios | None = None
+    audits: tuple[Audit, ...] | None = None
+    start: int | None = None
+    end = 0
+
     def __init__(self) -> None:
-        self.live: tuple[Item, ...] | None = None
         self.pending: set[str] = set()
-        self.pointers: tuple[Pointer, ...] | None = None
         self.answers: dict[str, Answer] = {}
         self.errors: dict[str, str] = {}
         self.ended: dict[str, int] = {}
         self.manifests: dict[str, tuple[Entry, ...]] = {}
-        self.tombstones: tuple[Tombstone, ...] | None = None
-        self.status: str | None = None
-        self.since: SinceRead | None = None
-        self.ratios: Ratios | None = None
-        self.audits: tuple[Audit, ...] | None = None
         self.questions: list[Question] = []
-        self.start: int | None = None
-        self.end = 0
+        self.pieces = False
+        """Whether an answer has a continuation."""
 
     @property
     def carried(self) -> frozenset[str]:
@@ -440,6 +453,7 @@ class Look:
             self.ended.setdefault(about, at[1])
             if ok:
                 self.answers[about] = value
+                self.pieces |= value.continuation is not None
                 self.errors.pop(about, None)
             else:
                 self.errors[about] = error or "an error"
@@ -448,7 +462,9 @@ class Look:
             return
         elif op == "live":
             self.live = value
-            self.pending |= {item.id for item in value if item.pending}
+            for item in value:
+                if item.pending:
+                    self.pending.add(item.id)
         elif op == "pointers":
             self.pointers = value
         elif op == "manifest":
@@ -477,9 +493,9 @@ class Look:
         """All of it together. `live`: with the kinds that the items have; `away`: what the caller took away; `amid`:
         whether something that may change it was under way."""
         assert self.start is not None
-        handed = frozenset[str]()
+        handed = NONE
         answers, errors, questions = self.answers, self.errors, tuple(self.questions)
-        if any(a.continuation is not None for a in answers.values()) or questions:
+        if self.pieces or any(question.answer.continuation is not None for question in questions):
             handed = frozenset(a.continuation for a in self.every if a.continuation is not None) - self.carried
             pieces = {token: joined(answer, answers, errors) for token, answer in answers.items()}
             questions = tuple(
@@ -487,6 +503,7 @@ class Look:
             )
             answers = {token: answer for token, answer in pieces.items() if token not in handed}
             errors = {token: error for token, error in errors.items() if token not in handed}
+        # In the order of the fields: a struct finds them the more quickly.
         return Observation(
             start=self.start,
             end=self.end,
@@ -494,10 +511,10 @@ class Look:
             live=live,
             pointers=self.pointers,
             answers=answers,
-            pending=frozenset(self.pending),
+            pending=frozenset(self.pending) if self.pending else NONE,
             continuations=handed,
-            errors=errors,
             ended=self.ended,
+            errors=errors,
             manifests=self.manifests,
             tombstones=self.tombstones,
             status=self.status,
@@ -508,8 +525,8 @@ class Look:
             raw=raw,
             exempt=reach.exempt | away if away else reach.exempt,
             withdrawn=away,
-            damaged=reach.damaged,
             copies_held=reach.copies_held,
+            damaged=reach.damaged,
             amid=amid,
         )
 

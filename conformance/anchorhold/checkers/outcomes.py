@@ -145,9 +145,17 @@ def _carriers(observation: Observation) -> tuple[frozenset[str], frozenset[tuple
     return observation.raw, frozenset((item.id, content(item)) for item in observation.summaries)
 
 
-def _visible(observation: Observation) -> tuple[object, ...]:
-    items = [(item.kind, item.turn, content(item)) for item in observation.items]
-    return items, sorted(pointer.token for pointer in observation.pointers or ())
+def _same(before: Observation, after: Observation) -> bool:
+    """Whether window and pointers are as they were, but for the names that items have."""
+    if before.live is not after.live:
+        if len(before.items) != len(after.items):
+            return False
+        for old, new in zip(before.items, after.items, strict=True):
+            if old is not new and (old.kind is not new.kind or old.turn != new.turn or content(old) != content(new)):
+                return False
+    if before.pointers is after.pointers:
+        return True
+    return sorted(p.token for p in before.pointers or ()) == sorted(p.token for p in after.pointers or ())
 
 
 class Outcomes(Watch):
@@ -178,13 +186,10 @@ def _committed(outcome: Outcome | None) -> bool:
 
 def _compact(known: Known, stretch: Stretch, operation: Operation, outcome: Outcome | None) -> str | None:
     before, after = stretch.before, stretch.after
-    same = before.live is after.live and before.raw == after.raw
-    changed = not same and _carriers(before) != _carriers(after)
     if _committed(outcome):
-        if _visible(stretch.before) == _visible(stretch.after):
-            return "the window and its pointers are as they were"
-        return None
-    if changed:
+        return "the window and its pointers are as they were" if _same(before, after) else None
+    same = before.live is after.live and before.raw == after.raw
+    if not same and _carriers(before) != _carriers(after):
         removed = known.removed(stretch)
         if removed:
             return f"{known.quote(removed[0])} is no longer in the window"

@@ -5,10 +5,11 @@ histories; what is known of the one is then said of the other.
 """
 
 from array import array
+from struct import Struct
 from typing import Final
 
 MASK: Final = 0xFFFF_FFFF_FFFF_FFFF
-FULL: Final = 0.7
+FULL: Final = 0.75
 """Share of the slots that may be taken."""
 GROWTH: Final = 1.5
 
@@ -17,10 +18,11 @@ class Packed:
     """An open-addressing table in arrays; rows are added and overwritten, and never taken out."""
 
     def __init__(self, columns: str) -> None:
-        """`columns`: the type code that `array` has for each number of a row."""
+        """`columns`: the type code that `struct` has for each number of a row."""
         self._slots = array("I", bytes(4 * 64))
         self._digests = array("Q")
-        self._columns = tuple(array(code) for code in columns)
+        self._row = Struct("=" + columns)
+        self._rows = array("B")
 
     def __len__(self) -> int:
         return len(self._digests)
@@ -28,22 +30,20 @@ class Packed:
     def get(self, name: str) -> tuple[int, ...] | None:
         """The row of a name, where it has one."""
         row = self._slots[self._slot(hash(name) & MASK)]
-        return None if not row else tuple(column[row - 1] for column in self._columns)
+        return self._row.unpack_from(self._rows, (row - 1) * self._row.size) if row else None
 
-    def put(self, name: str, row: tuple[int, ...]) -> None:
-        """Give a name a row. Raises OverflowError where a number is out of its column's range."""
+    def put(self, name: str, *row: int) -> None:
+        """Give a name a row. Raises struct.error where a number is out of its column's range."""
         digest = hash(name) & MASK
         slot = self._slot(digest)
         at = self._slots[slot]
         if at:
-            for column, value in zip(self._columns, row, strict=True):
-                column[at - 1] = value
+            self._row.pack_into(self._rows, (at - 1) * self._row.size, *row)
             return
+        self._rows.frombytes(self._row.pack(*row))
         self._digests.append(digest)
-        for column, value in zip(self._columns, row, strict=True):
-            column.append(value)
-        self._slots[slot] = len(self._digests)
-        if len(self._digests) > FULL * len(self._slots):
+        number = self._slots[slot] = len(self._digests)
+        if number > FULL * len(self._slots):
             self._grow()
 
     def _slot(self, digest: int) -> int:

@@ -22,6 +22,7 @@ FAULTS = frozenset(
         "tombstone",
         "supersede",
         "clock",
+        "kill",
         "lose_power",
         "fail_store",
         "hold_copies",
@@ -77,17 +78,20 @@ def _asked(stretch: Stretch | None) -> bool:
     return stretch is not None and bool(stretch.of("compact"))
 
 
-def held_up(reading: Reading, stretch: Stretch, compact: Operation) -> str | None:
-    """What really holds a window up, in words. An end over the watermark is then no failure, and no success."""
+def left_over(reading: Reading, stretch: Stretch) -> int:
+    """How many turns stand in the window, after a stretch, that nothing keeps there."""
     answered = {said.turn.result_of for said in reading.present(stretch.after)}
-    left = [
-        turn
-        for turn in stretch.after.raw
-        if not reading.said[turn].turn.protected
+    return sum(
+        not reading.said[turn].turn.protected
         # A call stays until its result is there (STR-1).
         and all(call.id in answered for call in reading.said[turn].turn.calls)
-    ]
-    if len(left) <= FEW and (compact.committed or excuse(compact) is not None):
+        for turn in stretch.after.raw
+    )
+
+
+def held_up(reading: Reading, stretch: Stretch, compact: Operation) -> str | None:
+    """What really holds a window up, in words. An end over the watermark is then no failure, and no success."""
+    if left_over(reading, stretch) <= FEW and (compact.committed or excuse(compact) is not None):
         return "some windows stayed over the watermark with the latest turns and the summary in them"
     outcome = compact.outcome()
     calls = [call for call in compact.calls if call.op == "summarise" and call.ok]
@@ -140,7 +144,9 @@ def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...], sick: floa
         demand = len(turns) if limit is None else sum(turn_size(turn, unit) for turn in turns)
         if not _asked(stretch) or demand <= (WITHOUT_BUDGET if limit is None else limit):
             continue
-        asked, waiting, last = asked + 1, len(stretch.after.raw), stretch.after.end
+        # Where no more than the latest turns are there, nobody has to replace any.
+        if left_over(reading, stretch) > FEW:
+            asked, waiting, last = asked + 1, len(stretch.after.raw), stretch.after.end
         # Of several compactions in a row it is the last that counts.
         if _asked(then):
             continue

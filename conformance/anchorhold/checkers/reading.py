@@ -52,6 +52,7 @@ COMMON = frozenset(
         "expire",
         "forget",
         "clock",
+        "kill",
         "lose_power",
         "fail_store",
         "hold_copies",
@@ -129,11 +130,14 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def outcome(self) -> Outcome | None:
         """The outcome that it answered with, where it did."""
-        return self._outcome
+        value = self.value
+        if value is None or self.ended is not EventType.OK:
+            return None
+        return value if type(value) is Outcome else self._outcome
 
     @once
     def _outcome(self) -> Outcome | None:
-        return convert(self.value, Outcome) if self.ok and self.value is not None else None
+        return convert(self.value, Outcome)
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -383,7 +387,7 @@ class Knowing:
         """The known turns among the names; none where nothing is declared."""
         if names is None:
             return None
-        return frozenset(turn for turn in map(self.turn_of, names) if turn is not None)
+        return frozenset([turn for turn in map(self.turn_of, names) if turn is not None])
 
     def belongs(self, turn: str, session: str) -> bool:
         """Whether a turn is of a session's lineage: said in it, or in an ancestor before it branched off."""
@@ -431,7 +435,7 @@ class Drop:
 def convert(value: Any, kind: type[T]) -> T:
     """A value of the vocabulary from its builtins, whether the history came from memory or from a file; one that is
     of the vocabulary already stays as it is."""
-    if isinstance(kind, type) and isinstance(value, kind):
+    if type(value) is kind or (isinstance(kind, type) and isinstance(value, kind)):
         return value
     return msgspec.convert(value, kind)
 

@@ -1,5 +1,6 @@
 """PTR-2, PTR-5, PTR-6: what a pointer leads to stays there, outstanding copies end, nothing uncommitted counts."""
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ REMOVING = frozenset(
         "reopen",
         "settle",
         "clock",
+        "kill",
         "lose_power",
         "tombstone",
         "supersede",
@@ -77,7 +79,7 @@ class StayingPointers(_Reached):
 
     def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
         super().__init__(known, keys, tally)
-        self._done: list[Operation] = []
+        self._done: deque[Operation] = deque(maxlen=3)
         """The last operations by which something might have gone, and when the last of them ended."""
         self._ended = -1
         self._right: dict[str, _Right] = {}
@@ -89,7 +91,7 @@ class StayingPointers(_Reached):
             if key is not None:
                 key.released = True
                 self._right.clear()
-        self._done = [*self._done[-2:], operation]
+        self._done.append(operation)
         self._ended = max(self._ended, operation.end)
 
     def look(self, look: Observation) -> None:
@@ -107,11 +109,13 @@ class StayingPointers(_Reached):
             key, answer = self.keys.get(pointer.token), answers.get(pointer.token)
             assert key is not None
             mine = key.home == own
-            before = key.led if mine else key.led_in.get(session, 0)
+            before = key.led if mine else 0 if key.led_in is None else key.led_in.get(session, 0)
             there = answer is not None and answer.kind in CONTENT
             if there and not before:
                 if mine:
                     key.led = look.end
+                elif key.led_in is None:
+                    key.led_in = {session: look.end}
                 else:
                     key.led_in[session] = look.end
             all_right &= there

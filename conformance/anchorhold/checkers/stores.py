@@ -6,6 +6,7 @@ from anchorhold.checkers.holding import HELD, Hold, through_pointers
 from anchorhold.checkers.outcomes import trace
 from anchorhold.checkers.progress import excuse, held_up
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
+from anchorhold.checkers.recovery import STOPS, named, unopened
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content
@@ -23,13 +24,15 @@ def cra_3(reading: Reading, tally: Tally) -> None:
         led: dict[str, str] = {}
         buried: set[tuple[str, str | None]] = set()
         for stretch in lane:
-            if any(o.op == "lose_power" and o.ok for o in stretch.operations):
-                tally.trigger()
+            lost = next((o for o in stretch.operations if o.op in STOPS and o.ok), None)
+            if lost is not None:
+                # One that is killed keeps what it wrote, synced or not: that it is there then says nothing of power.
+                tally.trigger(int(lost.op == "lose_power"))
                 gone = _gone(reading, stretch, led, buried)
                 if gone is not None:
                     tally.fail(
-                        f"Power was lost, and after recovery {gone}.",
-                        fact=f"loss of power at {stretch.of('lose_power')[0].start}",
+                        f"{STOPS[lost.op]}, and after recovery {gone}.",
+                        fact=named(lost),
                         event=stretch.after.end,
                     )
             for token in [t for t, answer in stretch.after.answers.items() if answer.kind not in CONTENT]:
@@ -37,11 +40,21 @@ def cra_3(reading: Reading, tally: Tally) -> None:
             led |= {t: content(a) for t, a in stretch.after.answers.items() if a.kind in CONTENT}
             buried |= {(t.literal, t.source) for t in stretch.after.tombstones or ()}
 
+    for stopped, opening in unopened(reading):
+        if stopped.op in STOPS:
+            tally.trigger(int(stopped.op == "lose_power"))
+            tally.fail(
+                f"{STOPS[stopped.op]}, and the session cannot be opened any more "
+                f"({opening.error or 'no reason given'}).",
+                fact=named(stopped),
+                event=opening.end,
+            )
+
 
 def _gone(reading: Reading, stretch: Stretch, led: dict[str, str], buried: set[tuple[str, str | None]]) -> str | None:
     """What was acknowledged and is no longer there, in words."""
     before, after = stretch.before, stretch.after
-    lost = next(o for o in stretch.operations if o.op == "lose_power")
+    lost = next(o for o in stretch.operations if o.op in STOPS)
     unsure = any(o.op in WRITING and o.start < lost.start and not o.ok for o in stretch.operations)
     standing = reading.standing(after)
     for said in reading.present(after):

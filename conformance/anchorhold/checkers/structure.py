@@ -21,8 +21,16 @@ SURE = 16
 
 def _there(known: Known, look: Observation) -> frozenset[str]:
     """The turns that have an item of their own in the window, whatever it says by now, or stand in one."""
-    named = (known.turn_of(item.turn) for item in look.items if item.kind is not CarrierKind.SUMMARY)
-    return look.raw | frozenset(turn for turn in named if turn is not None and turn in known.said)
+    raw, said = look.raw, known.said
+    more: set[str] | None = None
+    for item in look.items:
+        if item.turn is None or item.turn in raw or item.kind is CarrierKind.SUMMARY:
+            continue
+        turn = known.turn_of(item.turn)
+        if turn is not None and turn in said:
+            more = more or set()
+            more.add(turn)
+    return raw | more if more else raw
 
 
 class CallsAndResults(Watch):
@@ -70,12 +78,15 @@ class CallsAndResults(Watch):
             return
         there = _there(self.known, look)
         # Of pairs that are wholly in or wholly out nothing has to be said; what is in is not more than the window.
-        concerned = {call for turn in there & self._of.keys() for call in self._of[turn]}
+        of = self._of
+        concerned = {call for turn in there if turn in of for call in of[turn]}
         if look.withdrawn or self.known.forks:
             pairs = ((asking, self._results.get(call)) for call, asking in self._asking.items())
             self.tally.trigger(sum(result is not None and self._present(look, a, result) for a, result in pairs))
         else:
             self.tally.trigger(self._pairs.get(look.session, 0))
+        if not concerned:
+            return
         for call in sorted(concerned, key=lambda call: self.known.order.get(self._asking.get(call, ""), -1)):
             asking, result = self._asking.get(call), self._results.get(call)
             if asking is None or result is None or not self._present(look, asking, result):
@@ -136,6 +147,8 @@ class Order(Watch):
 
     def _window(self, look: Observation) -> None:
         known, again, order = self.known, self._again, self.known.order
+        if self._in_order(look):
+            return
         names = [known.turn_of(item.turn) for item in look.items]
         ids = [item.id for item, name in zip(look.items, names, strict=True) if name not in again]
         if len(set(ids)) < len(ids):
@@ -163,6 +176,23 @@ class Order(Watch):
                     fact=later,
                     event=look.end,
                 )
+
+    def _in_order(self, look: Observation) -> bool:
+        """Whether no id stands twice, and every turn behind all that came before it: nothing has to be said then."""
+        if self._again:
+            return False
+        items, order, turn_of = look.items, self.known.order, self.known.turn_of
+        last, ids = -1, set[str]()
+        for item in items:
+            ids.add(item.id)
+            if item.turn is not None and item.kind is CarrierKind.RAW:
+                name = turn_of(item.turn)
+                number = order.get(name, last + 1) if name is not None else last + 1
+                if number <= last:
+                    return False
+                if name in order:
+                    last = number
+        return len(ids) == len(items)
 
     def _marks_of(self, look: Observation) -> None:
         """A turn that was shown with its mark keeps it. A compactor that never shows one has none to lose."""

@@ -90,8 +90,9 @@ class Watching:
 
     def operation(self, operation: Operation, session: str) -> None:
         """An operation ended that was begun in a session."""
-        self._catch_up()
-        if _idle(operation):
+        if self._idle is not None:
+            self._catch_up()
+        if operation.op == "compact" and _idle(operation):
             self._idle = (operation, session)
         else:
             self._added, self._steady = None, False
@@ -114,7 +115,8 @@ class Watching:
                 tell(operation)
 
     def _tell(self, operation: Operation, session: str) -> None:
-        self._leave()
+        if self._passed is not None:
+            self._leave()
         op = operation.op
         for tell in self._operation.get(op, ()):
             tell(operation)
@@ -140,7 +142,8 @@ class Watching:
         before = [(tally.triggered, len(tally.failures)) for tally in self.tallies] if round_ else []
         if idle is not None:
             self._tell(*idle)
-        self._leave()
+        if self._passed is not None:
+            self._leave()
         self._show(look)
         if not round_:
             self._added, self._steady = None, False
@@ -178,8 +181,8 @@ class Watching:
 
 
 def _idle(operation: Operation) -> bool:
-    """Whether this is a compaction that asked no model and found nothing to do."""
-    if operation.op != "compact" or operation.calls or operation.process != MAIN:
+    """Whether this compaction asked no model and found nothing to do."""
+    if operation.calls or operation.process != MAIN:
         return False
     outcome = operation.outcome()
     return outcome is not None and outcome.kind is OutcomeKind.NOTHING

@@ -15,7 +15,8 @@ def check(
         str,
         typer.Argument(
             metavar="[COMPACTOR]",
-            help="reference, the name of a shipped adapter, pkg.module:Class, path.py:Class, or 'cmd:PROGRAM ARGS'.",
+            help="reference, the name of a shipped adapter, pkg.module:Class, path.py:Class, or 'cmd:PROGRAM ARGS' "
+            "(cmd+clock:, cmd+store:, cmd+clock+store: also move its clock, or make its disk fail, from outside).",
             show_default=True,
         ),
     ] = "reference",

@@ -21,7 +21,7 @@ def model_server(
         typer.Argument(
             metavar="[SCRIPT]",
             help="A mode (faithful, paraphrase, drop, invent, flip, number, echo, same, empty, blank, truncated, "
-            "refusal, tool-call, error-text, fail, time-out, hang, cancelled, …), or a JSON file with a script "
+            "refusal, tool-call, error-text, fail, time-out, hang, overloaded, …), or a JSON file with a script "
             "(conformance/README.md has the form).",
             show_default=True,
         ),

@@ -8,7 +8,17 @@ import msgspec
 
 from anchorhold.compactor import Shown, SummariserError
 from anchorhold.model_server.asked import Asked
-from anchorhold.model_server.script import CANCELLED, HANG, OF_A_SERVER, TIME_OUT, TOOL_CALL, Line, Script, ToolUse
+from anchorhold.model_server.script import (
+    CANCELLED,
+    HANG,
+    OF_A_SERVER,
+    OVERLOADED,
+    TIME_OUT,
+    TOOL_CALL,
+    Line,
+    Script,
+    ToolUse,
+)
 from anchorhold.summariser import ScriptedSummariser
 from anchorhold_reference.extract import mentions
 from anchorhold_spec.vocabulary import Fact
@@ -45,6 +55,8 @@ class Decision:
     """What is said with a status that is not 200."""
     hangs: bool = False
     closes: bool = False
+    breaks: bool = False
+    """An error is told in the middle of a stream, whose status was 200 already."""
     seconds: float = 0.0
 
 
@@ -92,7 +104,7 @@ class Answering:
         line = self._line(asked)
         decision = self._decision(line, asked)
         silent = decision.hangs or decision.closes
-        said = decision.status == 200 and not silent
+        said = decision.status == 200 and not silent and not decision.breaks
         record = Record(
             call=decision.number,
             api=asked.api,
@@ -147,6 +159,12 @@ class Answering:
             reply = self._summariser(Shown(messages=asked.messages))
         except SummariserError as error:
             return decision(line.mode, Answer(), status=line.status, message=str(error))
+        if line.mode == OVERLOADED:
+            words = "the model is overloaded (scripted)"
+            if not asked.stream:
+                return decision(line.mode, Answer(), status=503, message=words)
+            answer = Answer(text=reply.text, finish=reply.finish)
+            return decision(line.mode, answer, breaks=True, message=words)
         return decision(
             line.mode,
             Answer(text=reply.text, finish=reply.finish),

@@ -57,6 +57,21 @@ def error(api: str, status: int, message: str) -> Json:
     return {"error": {"message": message, "type": kind, "code": code, "param": None}}
 
 
+def broken(asked: Asked, decision: Decision) -> Event:
+    """The event by which an API tells, in the middle of a stream, that nothing more comes."""
+    words = decision.message
+    if asked.api == RESPONSES:
+        failed = _response(asked, decision, output=[], status="failed")
+        return "response.failed", {
+            "type": "response.failed",
+            "sequence_number": len(events(asked, decision)) // 2,
+            "response": {**failed, "error": {"code": "server_error", "message": words}, "usage": None},
+        }
+    return ("error" if asked.api == MESSAGES else None), error(
+        asked.api, 529 if asked.api == MESSAGES else 503, words
+    )
+
+
 def tokens(*texts: str) -> int:
     """Four characters are a token, rounded up: the suite's own counter."""
     return -(-sum(map(len, texts)) // 4)

@@ -13,10 +13,12 @@ TOOL_CALL: Final = "tool-call"
 TIME_OUT: Final = "time-out"
 HANG: Final = "hang"
 CANCELLED: Final = "cancelled"
+OVERLOADED: Final = "overloaded"
 OF_A_SERVER: Final = {
     TOOL_CALL: "a call of a tool in place of a text",
     TIME_OUT: "HTTP 504, as of a gateway that has waited too long",
     HANG: "no answer, and the connection stays open; of a stream the first half comes",
+    OVERLOADED: "HTTP 503; of a stream the API's own event of an error after the first half, under status 200",
     CANCELLED: "the connection is closed in place of an answer; of a stream after the first half",
 }
 """Modes that only a server has. All others are those of the scripted summariser (`anchorhold.summariser.MODES`)."""

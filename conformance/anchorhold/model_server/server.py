@@ -91,17 +91,23 @@ class ModelServer:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
         await response.prepare(request)
         events = bodies.events(asked, decision)
-        broken = decision.hangs or decision.closes
+        broken = decision.hangs or decision.closes or decision.breaks
+        shown = events[: len(events) // 2] if broken else events
+        if decision.breaks:
+            shown.append(bodies.broken(asked, decision))
         # Somebody who goes away in the middle ends nothing here.
         with contextlib.suppress(ConnectionError):
-            for name, data in events[: len(events) // 2] if broken else events:
+            for name, data in shown:
                 text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
                 event = "" if name is None else f"event: {name}\n"
                 await response.write(f"{event}data: {text}\n\n".encode())
             if decision.hangs:
                 await self._stopped(None)
-            if broken:
+            if decision.hangs or decision.closes:
                 _closed(request)
+                return response
+            if decision.breaks:
+                await response.write_eof()
                 return response
             self._remember(asked, decision, bodies.body(asked, decision))
             await response.write_eof()

@@ -47,6 +47,40 @@ def step_words(step: Step) -> str:
             return f"go over to session {session} of user {user}"
         case "expire", {"seconds": seconds}:
             return f"move the store's clock forward by {seconds:g} s"
+    return _more_words(tag, plain)
+
+
+def _more_words(tag: str, plain: Mapping[str, Any]) -> str:
+    """What the caller takes back, and what happens to the process, its store and its clock."""
+    match tag, plain:
+        case "supersede", {"fact": Mapping() as fact, "turn": turn, "superseder": superseder}:
+            return f"drop {_quoted(fact.get('literal'))} of turn {turn}, because turn {superseder} took its place"
+        case "clear", _:
+            return "empty the window"
+        case "rewind", {"turn": turn}:
+            return f"take back everything after turn {turn}"
+        case "fork", {"branch": branch}:
+            return f"begin branch {branch}"
+        case "forget", {"turn": turn}:
+            return f"erase what turn {turn} says, and look for it in every file"
+        case "hold", {"held": held}:
+            return "hold background copies back" if held else "let background copies land"
+        case "settle", _:
+            return "let background work run to its end"
+        case "clock", {"shift": shift}:
+            return f"the wall clock jumps by {shift:+g} s"
+        case "kill", _:
+            return "kill the process, and open again"
+        case "power", _:
+            return "power is lost: what was not synced is gone; open again"
+        case "fail-store", {"point": point, "fault": fault}:
+            return f"the store fails in the next compaction, at durable step {point} ({fault})"
+        case "override", {"reason": reason}:
+            return f"accept the loss, because {reason}"
+        case "meanwhile", {"steps": [*steps]}:
+            return f"hold the next call of the model, and take {_count(len(steps), 'step')} meanwhile"
+        case "workers", {"tasks": [*tasks]}:
+            return "single-step " + ", ".join(f"{task['worker']} ({task['op']})" for task in tasks)
     return f"{tag} {_arguments(plain)}".strip()
 
 

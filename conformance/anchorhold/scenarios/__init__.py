@@ -15,11 +15,12 @@ from anchorhold.scenarios.keeping import KEEPING
 from anchorhold.scenarios.loosening import LOOSENING
 from anchorhold.scenarios.mixtures import mixture
 from anchorhold.scenarios.nothing import NOTHING
+from anchorhold.scenarios.outside import OUTSIDE
 from anchorhold.scenarios.plan import ASKED_FOR, Plan, Scenario
 from anchorhold.scenarios.replies import REPLIES
 from anchorhold.scenarios.trouble import AUDITED, TROUBLE, store_fails_at
 
-__all__ = ["ASKED_FOR", "BUDGETS", "DIRECTED", "Budget", "Effort", "Plan", "Scenario", "scenarios"]
+__all__ = ["ASKED_FOR", "AUDITED", "BUDGETS", "DIRECTED", "Budget", "Effort", "Plan", "Scenario", "scenarios"]
 
 DIRECTED: tuple[Scenario, ...] = (
     *GROWTH,
@@ -32,6 +33,7 @@ DIRECTED: tuple[Scenario, ...] = (
     *DAMAGE,
     *SIDE_BY_SIDE,
     *TROUBLE,
+    *OUTSIDE,
 )
 
 
@@ -46,6 +48,6 @@ def scenarios(
     for number in range(budget.rounds):
         for scenario in (*DIRECTED, *crashes, *failures, *long):
             if scenario.needs <= means:
-                yield scenario, f"{seed}:{scenario.name}:{number}"
+                yield scenario, f"{scenario.name}:{number}" if scenario.fixed else f"{seed}:{scenario.name}:{number}"
     for number in range(budget.mixtures):
         yield mixture(number, seed), f"{seed}:mixture:{number}"

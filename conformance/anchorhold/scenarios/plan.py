@@ -94,6 +94,8 @@ class Scenario:
 
     explicit: bool = False
     """Nothing is looked at but by its own steps: for what is too long to look around all the time."""
+    fixed: bool = False
+    """Written the same whatever the seed of the check: what it reaches hangs on how much is said, and not on what."""
 
     def workload(self, plan: Plan) -> Workload:
         """Write the workload."""

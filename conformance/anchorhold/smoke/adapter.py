@@ -20,10 +20,11 @@ from anchorhold.wire.messages import (
     MessageError,
     OpenParams,
     Params,
+    ResumeParams,
     read_message,
     write_reply,
 )
-from anchorhold.wire.process import Limits, Program
+from anchorhold.wire.process import Files, Limits, Program
 from anchorhold_spec.vocabulary import Fact, ToolCall, Turn
 
 PATIENCE: Final = 2
@@ -76,8 +77,8 @@ class Adapter:
 
     # -- starting it
 
-    def connect(self) -> Connection:
-        """A started and initialised program. Raises AdapterError."""
+    def connect(self, files: Files | None = None) -> Connection:
+        """A started and initialised program, on the files of another where they are given. Raises AdapterError."""
         self.asked.add("initialize")
         return Connection(
             self.launch.command,
@@ -85,6 +86,7 @@ class Adapter:
             version=self.version,
             limits=self.limits,
             environment=self.launch.environment,
+            files=files,
         )
 
     def talk(self) -> "Talk":
@@ -178,6 +180,19 @@ class Session:
             self.adapter.failed(f"after {before}" if stray else method, error)
             self._prepare()
             return None
+
+    def restart(self) -> bool:
+        """Kill the program, and have another one go on in its place; whether it does."""
+        killed = self._connected
+        killed.keep_files(True)
+        killed.kill()
+        try:
+            self._connection = self.adapter.connect(files=killed.files)
+            self._plain("resume", ResumeParams(settings=self._settings))
+        except AdapterError as error:
+            self.adapter.failed("resume", error)
+            return False
+        return True
 
     def close(self) -> None:
         """Close the session and end the program in good order."""

@@ -124,7 +124,7 @@ def operations(adapter: Adapter) -> None:
         session.close()
     finally:
         session.kill()
-    left = sorted(session.offered - adapter.asked)
+    left = sorted(session.offered - adapter.asked - {"resume"})
     for operation in left:
         adapter.note(operation, "offered, and not tried: no summary carried a pointer to try it on")
 
@@ -201,7 +201,7 @@ def _damage(session: Session) -> None:
             session.attempt("compact", noted=False)
             session.attempt("reopen")
             session.attempt("live")
-        for fault in ("error", "silent", "short"):
+        for fault in ("error", "silent", "short", "full"):
             session.attempt("fail_store", StoreFaultParams(point=first, fault=fault))
             session.attempt("compact", noted=False)
             session.attempt("live")
@@ -209,6 +209,29 @@ def _damage(session: Session) -> None:
         session.attempt("lose_power")
         session.attempt("reopen")
         session.attempt("live")
+
+
+def restarts(adapter: Adapter) -> None:
+    """One that says it can go on after it was killed does so, as another process, with what was acknowledged."""
+    description = adapter.description
+    assert description is not None
+    if "resume" not in description.operations:
+        return
+    if "reopen" not in description.operations:
+        hint = "who can go on as another process can do so in the same one: offer `reopen` too"
+        adapter.found("initialize", "`resume` is offered without `reopen`", hint=hint)
+    session = Session(adapter, turns=6)
+    try:
+        before = session.attempt("live") or ()
+        if not session.restart():
+            return
+        after = session.attempt("live") or ()
+        if [item.id for item in before] != [item.id for item in after]:
+            what = f"after it was killed and started again it shows {len(after)} items, and before {len(before)}"
+            adapter.note("resume", f"{what}: either nothing was kept, or `resume` goes on with something else")
+        session.close()
+    finally:
+        session.kill()
 
 
 def _append(session: Session, name: str) -> None:
@@ -416,4 +439,14 @@ def stopping(adapter: Adapter) -> None:
             talk.kill()
 
 
-__all__ = ["ProbeEnded", "concurrency", "described", "handshake", "models", "operations", "sessions", "stopping"]
+__all__ = [
+    "ProbeEnded",
+    "concurrency",
+    "described",
+    "handshake",
+    "models",
+    "operations",
+    "restarts",
+    "sessions",
+    "stopping",
+]

@@ -9,7 +9,16 @@ from anchorhold.errors import AdapterError, Fault
 from anchorhold.load import Launch, launch_of
 from anchorhold.smoke.adapter import Adapter, ProbeEnded
 from anchorhold.smoke.finding import Smoked
-from anchorhold.smoke.probes import concurrency, described, handshake, models, operations, sessions, stopping
+from anchorhold.smoke.probes import (
+    concurrency,
+    described,
+    handshake,
+    models,
+    operations,
+    restarts,
+    sessions,
+    stopping,
+)
 from anchorhold.smoke.stream import malformed, sizes, text
 from anchorhold.wire.process import Limits
 
@@ -23,6 +32,7 @@ PROBES: Final[Mapping[str, Callable[[Adapter], None]]] = {
     "text": text,
     "sizes": sizes,
     "concurrency": concurrency,
+    "restarts": restarts,
     "stopping": stopping,
 }
 """Each probe by its name, in the order in which they run."""

@@ -71,7 +71,7 @@ def wire_line(identity: int, method: str, params: Any, *, ascii_only: bool = Fal
 def settings(session: str = "s") -> dict[str, Any]:
     """Params of `open`."""
     taken = Settings(session=session, budget=400, watermark=0.7)
-    names = ("session", "user", "branch", "budget", "watermark", "unit", "horizon", "lifetime")
+    names = ("session", "user", "branch", "budget", "watermark", "unit", "horizon", "lifetime", "keep")
     return {"settings": {name: getattr(taken, name) for name in names}}
 
 

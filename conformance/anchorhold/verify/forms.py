@@ -5,8 +5,9 @@ from typing import Any, Final
 
 import msgspec
 
+from anchorhold.checkers.reading import MAIN
 from anchorhold.compactor import Reply
-from anchorhold.history import Event, EventType
+from anchorhold.history import EventType
 from anchorhold.wire.messages import METHODS, ExpireParams
 from anchorhold_spec.vocabulary import Fact, Turn
 
@@ -14,9 +15,31 @@ OPERATIONS: Final = frozenset(METHODS) | {"summarise", "note", "scan", "describe
 """Operations that a history of this format can speak of."""
 
 
-class _Appended(msgspec.Struct):
+class Frame(msgspec.Struct, gc=False):
+    """A line, without looking into its value. Fields and defaults are those of `Event`."""
+
+    index: int
+    step: int
+    type: EventType
+    op: str
+    process: str = MAIN
+    value: msgspec.Raw = msgspec.Raw(b"null")
+    error: str | None = None
+
+
+class Appended(msgspec.Struct):
+    """Arguments of `append`; what is left out is told from what is empty."""
+
     turn: Turn
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[Fact, ...] | msgspec.UnsetType = msgspec.UNSET
+
+
+class Replied(msgspec.Struct):
+    """What a model replied, as far as a checker reads it."""
+
+    text: str
+    finish: str | msgspec.UnsetType = msgspec.UNSET
+    mode: Any = msgspec.UNSET
 
 
 class _Asked(msgspec.Struct):
@@ -27,7 +50,7 @@ class _Scanned(msgspec.Struct):
     remains: tuple[dict[str, str], ...]
 
 
-INVOKED: Final[Mapping[str, Any]] = {"append": _Appended, "summarise": _Asked, "expire": ExpireParams}
+INVOKED: Final[Mapping[str, Any]] = {"append": Appended, "summarise": _Asked, "expire": ExpireParams}
 """Forms of arguments that are read; the others are names and texts, and are taken as they come."""
 ENDED: Final[Mapping[str, Any]] = {
     **{name: method.value for name, method in METHODS.items() if method.value is not None},
@@ -37,18 +60,18 @@ ENDED: Final[Mapping[str, Any]] = {
 """Forms of results. `open` may leave out whatever has a default."""
 
 
-def misformed(event: Event) -> str | None:
+def misformed(kind: EventType, op: str, value: Any) -> str | None:
     """What is wrong with the value of an event, where something is that a checker would stumble over."""
-    if event.type is EventType.INVOKE:
-        expected = INVOKED.get(event.op)
-        if event.value is not None and not isinstance(event.value, dict):
-            return f"arguments are an object, and this is {type(event.value).__name__}"
+    if kind is EventType.INVOKE:
+        expected = INVOKED.get(op)
+        if not isinstance(value, dict) and value is not None:
+            return f"arguments are an object, and this is {type(value).__name__}"
     else:
-        expected = ENDED.get(event.op) if event.type is EventType.OK else None
+        expected = ENDED.get(op) if kind is EventType.OK else None
     if expected is None:
         return None
     try:
-        msgspec.convert(event.value, expected)
+        msgspec.convert(value, expected)
     except msgspec.ValidationError as error:
         return str(error)
     return None

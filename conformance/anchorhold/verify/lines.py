@@ -5,17 +5,16 @@ apart by what it does to the judgement: a line that is no event of this format i
 missing or torn the rest of its history is `Cut`, because what is missing may be what excuses the compactor.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from io import BytesIO
 from typing import IO, Final
 
 import msgspec
 
 from anchorhold.checkers.course import Course
 from anchorhold.history import FORMAT, Event, EventType, Header
-from anchorhold.verify.forms import OPERATIONS, misformed
-from anchorhold.verify.tails import KIND, Tails
+from anchorhold.verify.forms import OPERATIONS, Frame, misformed
+from anchorhold.verify.values import Values
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
 """Bytes. A longer line is read past, without being held in memory, and counts as torn."""
@@ -70,26 +69,34 @@ def lines(file: IO[bytes], *, longest: int = LONGEST_LINE) -> Iterator[Line]:
 CHUNK: Final = 64 * 1024
 
 
-def chunks(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[int, list[bytes]]]:
-    """Lines, many at a time, with the place in the file at which the first of them begins; of one that is too long
-    only the beginning, without an end."""
+def chunks(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes]]:
+    """Whole lines, many at a time, with the place in the file at which they begin; a header by itself. A line that is
+    too long comes cut, without an end; and so does one in which the file ends."""
     rest, at = b"", file.tell() if file.seekable() else 0
     while data := file.read(CHUNK):
         cut = data.rfind(b"\n") + 1
         if cut:
-            found = BytesIO(rest + data[:cut]).readlines()
-            size = len(rest) + cut
-            if len(found[0]) > longest:
-                found[0] = found[0][:longest]
-            yield at, found
-            rest, at = data[cut:], at + size
+            lines, rest, begin = rest + data[:cut], data[cut:], 0
+            first = lines.index(b"\n")
+            if first >= longest:
+                yield at, lines[:longest]
+                begin = first + 1
+            while begin < len(lines):
+                header = lines.find(b"\n" + HEADER, begin)
+                if lines.startswith(HEADER, begin):
+                    end = lines.index(b"\n", begin) + 1
+                else:
+                    end = len(lines) if header < 0 else header + 1
+                yield at + begin, lines[begin:end]
+                begin = end
+            at += len(lines)
         elif len(rest) <= longest:
             rest += data
         else:
             # What is beyond is read past: it only has to be known where the line ends.
             rest, at = rest[: longest + 1], at + len(data)
     if rest:
-        yield at, [rest[:longest]]
+        yield at, rest[:longest]
 
 
 def bounded(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[bytes]:
@@ -106,24 +113,19 @@ _EVENT = msgspec.json.Decoder(Event)
 _HEADER = msgspec.json.Decoder(Header)
 
 
-NEWLINE: Final = ord("\n")
 HEADER: Final = b'{"anchorhold_history":'
 """How a header begins as this suite writes it."""
-ZERO: Final = ord("0")
-
-
 INVOKE: Final = EventType.INVOKE
+_FRAMES: Final = msgspec.json.Decoder(Frame)
 
 
-def _step_of(raw: bytes, index: int) -> int | None:
-    """The step of a line that is the event of this index as this suite writes it; none where it is not."""
-    begin = b'{"index":%d,"step":' % index
-    end = raw.find(KIND, len(begin)) if raw.startswith(begin) else -1
-    digits = raw[len(begin) : end]
-    # As JSON has it: no sign, no white space, no zero before other digits.
-    if end < 0 or not digits.isdigit() or (digits[0] == ZERO and len(digits) > 1):
+def _header(raw: bytes) -> Header | None:
+    """The header that a line is, of this version of the format."""
+    try:
+        header = _HEADER.decode(raw) if raw.startswith(HEADER) else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return int(digits)
+    return header if header is not None and header.anchorhold_history == FORMAT else None
 
 
 class Reader:
@@ -135,53 +137,56 @@ class Reader:
         self._reading = False
         self._told = False
         self._open: dict[tuple[str, str], int] = {}
-        self._tails = Tails()
-        self._step = 0
+        self._values = Values()
 
-    def quick(self, lines: Sequence[bytes], first: int, course: Course | None) -> int:
-        """Take lines in from the first on that are the next events as this suite writes events; none of them may be
-        the last of a file that ends in the middle of a line.
+    @property
+    def reading(self) -> bool:
+        """Whether a history has begun, and is not over yet."""
+        return self._reading
 
-        Tells the course of them, and answers with the number of lines that it took. The line after them is something
-        else, or says something that has to be looked at more closely: `take` says what it is.
+    def quick(self, lines: bytes, first: int, course: Course) -> int:
+        """Take whole lines in, from the line of this number on, where all of them are the next events.
+
+        Tells the course of them, and answers with their number; with 0, and nothing was done, where one of them is
+        something else, or says something that has to be looked at more closely: `take` says what it is.
         """
-        if not self._reading:
+        number = lines.count(b"\n")
+        # Each line is a document and each document a line: where one ended and another began in the middle of a line,
+        # there would be more of them; and none can go on behind a brace, a line's end and a brace.
+        if not lines.startswith(b"{") or not lines.endswith(b"}\n") or lines.count(b"}\n{") != number - 1:
             return 0
-        index, step, known, read, open_ = self._next, self._step, self._tails.young, self._tails.read, self._open
-        tell = None if course is None else course.take
-        number = first
-        for raw in lines:
-            begin = b'{"index":%d,"step":%d' % (index, step)
-            if not raw.startswith(begin):
-                changed = _step_of(raw, index)
-                if changed is None:
-                    break
-                step = changed
-                begin = b'{"index":%d,"step":%d' % (index, step)
-            rest = raw[len(begin) :]
-            heard = known.get(rest)
-            if heard is None:
-                # A comma has to follow the number: otherwise it has more figures.
-                heard = read(rest) if rest.startswith(KIND) and rest[-1] == NEWLINE else None
-                known = self._tails.young
-                if heard is None:
-                    if not rest.startswith(KIND) and (changed := _step_of(raw, index)) is not None:
-                        step = changed
-                        rest = raw[len(b'{"index":%d,"step":%d' % (index, step)) :]
-                        heard = read(rest) if rest[-1] == NEWLINE else None
-                        known = self._tails.young
-                    if heard is None:
-                        break
-            if heard.kind is INVOKE:
-                open_[heard.key] = number
-            else:
-                open_.pop(heard.key, None)
-            if tell is not None:
-                tell(heard, index, step)
-            index += 1
-            number += 1
-        self._next, self._step = index, step
-        return number - first
+        try:
+            lines.decode()  # strings that nobody has a use for are passed over, whatever bytes they are
+            frames = _FRAMES.decode_lines(lines)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return 0
+        if len(frames) != number:
+            return 0
+        for index, frame in enumerate(frames, start=self._next):
+            if frame.index != index:
+                return 0
+        heard = self._values.heard(frames)
+        if heard is None:
+            return 0
+        open_, at = self._open, 0
+        while at < number:
+            event = heard[at]
+            if event.kind is INVOKE:
+                if at + 1 < number:
+                    ended = heard[at + 1]
+                    if ended.op == event.op and ended.kind is not INVOKE and ended.process == event.process:
+                        if open_:
+                            open_.pop(event.key, None)
+                        course.both(event, ended, self._next + at, frames[at].step)
+                        at += 2
+                        continue
+                open_[event.key] = first + at
+            elif open_:
+                open_.pop(event.key, None)
+            course.take(event, self._next + at, frames[at].step)
+            at += 1
+        self._next += number
+        return number
 
     def take(self, number: int, raw: bytes, longest: int = LONGEST_LINE) -> Iterator[Line]:
         """What stands in a line."""
@@ -201,7 +206,11 @@ class Reader:
                 return
             yield from self._event(number, len(raw), event)
             return
-        yield from self._else(number, raw, "")
+        header = _header(raw)
+        if header is None:
+            yield from self._else(number, raw, "")
+        else:
+            yield from self._begin(number, header)
 
     def finish(self, number: int) -> Iterator[Line]:
         """The file is over."""
@@ -219,7 +228,7 @@ class Reader:
         if event.op not in OPERATIONS:
             yield Skipped(line=number, why=f"no operation is called {event.op!r}")
             return
-        wrong = misformed(event)
+        wrong = misformed(event.type, event.op, event.value)
         if wrong is not None:
             self._reading = False
             yield Cut(line=number, why=f"{event.op} has not the form that PROTOCOL.md gives it: {wrong}")
@@ -248,22 +257,26 @@ class Reader:
                 self._told = True
                 yield Cut(line=number, why="no history has begun here: the first line is not a history's header")
             return
-        yield from self._over(number)
-        self._reading, self._next, self._header = False, 0, None
-        self._open = {}
         if value["anchorhold_history"] != FORMAT:
-            self._told = True
             why = f"the history has format {value['anchorhold_history']}, and this version reads format {FORMAT}"
-            yield Cut(line=number, why=why)
+            yield from self._no_header(number, why)
             return
         try:
-            self._header = _HEADER.decode(raw)
+            header = _HEADER.decode(raw)
         except msgspec.DecodeError as wrong:
-            self._told = True
-            yield Cut(line=number, why=f"the header is not one of a history: {wrong}")
+            yield from self._no_header(number, f"the header is not one of a history: {wrong}")
             return
-        self._reading = True
-        yield Began(line=number, header=self._header)
+        yield from self._begin(number, header)
+
+    def _begin(self, number: int, header: Header) -> Iterator[Line]:
+        yield from self._over(number)
+        self._reading, self._next, self._header, self._open = True, 0, header, {}
+        yield Began(line=number, header=header)
+
+    def _no_header(self, number: int, why: str) -> Iterator[Line]:
+        yield from self._over(number)
+        self._reading, self._next, self._header, self._open, self._told = False, 0, None, {}, True
+        yield Cut(line=number, why=why)
 
     def _torn(self, number: int, why: str) -> Iterator[Line]:
         if self._reading or (self._header is None and not self._told):

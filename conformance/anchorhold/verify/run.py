@@ -4,6 +4,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from tempfile import TemporaryFile
 from typing import IO, Final
 
@@ -195,21 +196,24 @@ class Verifier:
         going: _Going | None = None
         number = 1
         for begins, read in chunks(file):
-            at, start = 0, begins
-            while at < len(read):
-                if not self._segmented:
-                    taken = reader.quick(read[at:] if at else read, number, None if going is None else going.course)
-                    if going is not None:
+            parts, at = [read], begins
+            while parts:
+                part = parts.pop()
+                if going is not None and going.course is not None and not self._segmented and reader.reading:
+                    taken = reader.quick(part, number, going.course)
+                    if taken:
                         self._events += taken
-                        self._summarised |= going.course is not None and going.course.summarised
-                    start += sum(map(len, read[at : at + taken]))
-                    at, number = at + taken, number + taken
-                    if at == len(read):
-                        break
-                for line in reader.take(number, read[at]):
-                    going = self._line(line, going, (file, name), begins=start)
-                start += len(read[at])
-                at, number = at + 1, number + 1
+                        self._summarised |= going.course.summarised
+                        at, number = at + len(part), number + taken
+                        continue
+                    middle = part.find(b"\n", len(part) // 2) + 1
+                    if 0 < middle < len(part) or 0 < (middle := part.find(b"\n") + 1) < len(part):
+                        parts += [part[middle:], part[:middle]]
+                        continue
+                for raw in BytesIO(part).readlines():
+                    for line in reader.take(number, raw):
+                        going = self._line(line, going, (file, name), begins=at)
+                    at, number = at + len(raw), number + 1
         for line in reader.finish(number - 1):
             going = self._line(line, going, (file, name), begins=0)
         if going is not None:

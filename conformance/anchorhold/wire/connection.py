@@ -41,7 +41,7 @@ from anchorhold.wire.messages import (
     write_reply,
     write_request,
 )
-from anchorhold.wire.process import Limits, Program
+from anchorhold.wire.process import Files, Limits, Program
 
 _SEE_SCHEMA = "conformance/schemas/wire.schema.json has the form; fields that it does not name are not taken"
 _IS_NO_MESSAGE = "standard output is for the protocol alone, one JSON-RPC message a line; logs go to standard error"
@@ -76,6 +76,7 @@ class Connection:
         version: str,
         limits: Limits,
         environment: Mapping[str, str] | None = None,
+        files: Files | None = None,
     ) -> None:
         self.name = name
         self._limits = limits
@@ -83,7 +84,7 @@ class Connection:
         self._outstanding: dict[int, _Outstanding] = {}
         self._turn = threading.Condition()
         self._reading = False
-        self._program = Program(command, name=name, limits=limits, environment=environment)
+        self._program = Program(command, name=name, limits=limits, environment=environment, files=files)
         self.usable = True
         """False once it failed or was closed."""
         params = InitializeParams(protocol=PROTOCOL, suite=SuiteInfo(name="anchorhold", version=version))
@@ -320,6 +321,20 @@ class Connection:
             ) from None
         finally:
             self.kill()
+
+    def keep_files(self, kept: bool) -> None:
+        """Whether its temporary files stay when the program is killed, for another one that is started on them."""
+        self._program.keep_files = kept
+
+    @property
+    def files(self) -> Files:
+        """The directory for its temporary files."""
+        return self._program.files
+
+    @property
+    def group(self) -> int:
+        """Id of the program's process group."""
+        return self._program.group
 
     def kill(self) -> None:
         """Be rid of the program at once."""

@@ -1,15 +1,20 @@
 """A wall clock that the suite moves from outside: libfaketime, loaded into a program of whatever language.
 
+It begins at the same moment in each session, and is read in a zone that has summer time: what goes wrong where the
+clocks change goes wrong whenever and wherever the check is run.
+
 It stands between the program and the C library's clock, so that the program needs no means of its own. What asks the
 kernel past the C library (Go, static binaries) sees the real time: such a compactor has to offer `clock` itself.
 """
 
 import os
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from anchorhold.errors import AdapterError, Fault
+from anchorhold.planting import EPOCH
 
 LIBRARY = "ANCHORHOLD_LIBFAKETIME"
 """Environment variable that names the library, where it lies elsewhere than Debian puts it."""
@@ -22,8 +27,12 @@ def library() -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
+ZONE = "Europe/Berlin"
+"""Where the program believes to be (`TZ`)."""
+
+
 class FakeClock:
-    """The wall clock of one program: real time, and as many seconds more as it was shifted by."""
+    """The wall clock of one program: `planting.EPOCH` at the beginning of a session, and it goes as clocks do."""
 
     def __init__(self) -> None:
         """Raises AdapterError where libfaketime is not installed."""
@@ -43,6 +52,7 @@ class FakeClock:
         """What a program is started with so that it sees this clock."""
         preloaded = os.environ.get("LD_PRELOAD")
         return {
+            "TZ": ZONE,
             "LD_PRELOAD": f"{self._library} {preloaded}" if preloaded else str(self._library),
             "FAKETIME_TIMESTAMP_FILE": str(self._file),
             "FAKETIME_NO_CACHE": "1",
@@ -58,8 +68,8 @@ class FakeClock:
         self._write()
 
     def reset(self) -> None:
-        """The real time again: a session begins with it."""
-        self._shifted = 0.0
+        """A session begins here."""
+        self._shifted = EPOCH - time.time()
         self._write()
 
     def close(self) -> None:

@@ -89,6 +89,19 @@ class ClassCompactor(Operations):
                 self._worker.share(loop)
         return self._description
 
+    def foresee(self, operations: frozenset[str]) -> None:
+        """Tell the instance what may be asked of it, where it wants to know. Raises AdapterError."""
+        hook = getattr(self._made(), "foresee", None)
+        if not callable(hook):
+            return
+        try:
+            self._run("foresee", lambda: hook(operations))
+        except AdapterError:
+            raise
+        except _ANY as error:
+            hint = "it is told what may be asked for, and answers nothing"
+            raise self._error(Fault.ADAPTER, "cannot be told by `foresee`", cause=_words(error), hint=hint) from error
+
     def open(self, settings: Settings, summarise: Summarise) -> Settings:
         """Start an empty session on a fresh store."""
         self.describe()

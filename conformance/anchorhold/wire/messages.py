@@ -56,6 +56,12 @@ class OpenParams(Params, frozen=True, kw_only=True):
     settings: Settings
 
 
+class ResumeParams(Params, frozen=True, kw_only=True):
+    """Go on with the session that a process before this one, which was killed, had open in the same `TMPDIR`."""
+
+    settings: Settings
+
+
 class AppendParams(Params, frozen=True, kw_only=True):
     """Add a turn."""
 
@@ -153,7 +159,7 @@ class StoreFaultParams(Params, frozen=True, kw_only=True):
     """One of the `crash_points` of the description, and how the write there fails."""
 
     point: str
-    fault: Literal["error", "silent", "short"]
+    fault: Literal["error", "silent", "short", "full"]
 
 
 class ReasonParams(Params, frozen=True, kw_only=True):
@@ -235,6 +241,7 @@ _OPTIONAL_PARAMS: Final[Mapping[str, type[Params]]] = {
     "evict": TokenParams,
     "expire": ExpireParams,
     "reopen": NoParams,
+    "resume": ResumeParams,
     "crash": CrashParams,
     "corrupt": TokenParams,
     "switch": SwitchParams,

@@ -120,6 +120,10 @@ class Operations(ABC):
         """Close, and open the same session again from durable state."""
         self._call("reopen")
 
+    def kill(self) -> None:
+        """Kill the process, between two operations."""
+        self._call("kill")
+
     def crash(self, point: str) -> None:
         """Arm: the next `compact` dies at this step."""
         self._call("crash", CrashParams(point=point))

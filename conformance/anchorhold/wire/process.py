@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from anchorhold.errors import AdapterError, Fault, one_line
 from anchorhold.wire.stderr import StderrTail
@@ -34,14 +35,24 @@ class Limits:
     """How much of standard error is kept."""
 
 
+Files: TypeAlias = tempfile.TemporaryDirectory[str]
+
+
 class Program:
     """One running program. Every failure is an `AdapterError` that names the program and what it was doing.
 
-    It has a directory of its own for temporary files, which goes with it: one that is killed cannot tidy up.
+    It has a directory of its own for temporary files, which goes with it: one that is killed cannot tidy up. `files`
+    hands it that of another, which was killed and kept them; it is this one's from then on.
     """
 
     def __init__(
-        self, command: Sequence[str], *, name: str, limits: Limits, environment: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str],
+        *,
+        name: str,
+        limits: Limits,
+        environment: Mapping[str, str] | None = None,
+        files: Files | None = None,
     ) -> None:
         self.name = name
         self._limits = limits
@@ -49,7 +60,10 @@ class Program:
         self._rest = bytearray()
         self._searched = 0
         self._closed = False
-        self._files = tempfile.TemporaryDirectory(prefix="anchorhold-program-", ignore_cleanup_errors=True)
+        self.files = files or tempfile.TemporaryDirectory(prefix="anchorhold-program-", ignore_cleanup_errors=True)
+        """Its directory for temporary files."""
+        self.keep_files = False
+        """Whether they stay when it is killed: for a program that is started on them again."""
         try:
             # A group of its own: whatever it starts is killed with it.
             self._process = subprocess.Popen(
@@ -59,10 +73,10 @@ class Program:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,
-                env={**(os.environ if environment is None else environment), "TMPDIR": self._files.name},
+                env={**(os.environ if environment is None else environment), "TMPDIR": self.files.name},
             )
         except (OSError, ValueError) as error:
-            self._files.cleanup()
+            self.files.cleanup()
             raise AdapterError(
                 f"adapter {name!r} cannot be started",
                 code=Fault.START,
@@ -232,9 +246,16 @@ class Program:
             )
         return ended
 
+    @property
+    def group(self) -> int:
+        """Id of its process group."""
+        return self._process.pid
+
     def kill(self) -> None:
         """Kill the whole group, reap the program, and close every stream. May be called again."""
         if self._closed:
+            if not self.keep_files:
+                self.files.cleanup()
             return
         self._closed = True
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -243,7 +264,8 @@ class Program:
         self._stdin.close()
         self._stdout.close()
         self._stderr.close()
-        self._files.cleanup()
+        if not self.keep_files:
+            self.files.cleanup()
 
 
 def _signal_name(number: int) -> str:

@@ -8,66 +8,36 @@ from collections.abc import Iterator
 from hashlib import blake2b
 
 from anchorhold_reference.extract.lines import facts_in
-from anchorhold_reference.extract.mention import LINE, Mention, key_of, make
+from anchorhold_reference.extract.mention import LINE, Mention, key_of, make, placed
 from anchorhold_spec.vocabulary import ToolCall, Turn
 
-_NUMBERED = re.compile(r"\s*(?:(\d{1,7})(?:→|\t|:(?![\d/])))?\s*")
-"""White space and the line's number at the start of a line, as tools print them that show files."""
+NUMBERED = re.compile(r"([^\S\n]*(?:(\d{1,7})(?:→|\t|:(?![\d/])))?[^\S\n]*)(.*)\n?")
+"""A line: white space with the line's number, as tools print them that show files; the number; and the rest."""
 
 
 def mentions(text: str) -> list[Mention]:
     """Every fact that a text says, parts of slots included, line by line."""
-    return [
-        make(Mention, (kind, literal, at + begin, at + end, *rest))
-        for at, facts in _lines(text)
-        for kind, literal, begin, end, *rest in facts
-    ]
-
-
-def _lines(text: str) -> Iterator[tuple[int, tuple[Mention, ...]]]:
-    """The facts of each line, with the place from which theirs are counted."""
+    result: list[Mention] = []
     start = 0
-    numbered = _NUMBERED.match
-    for line in (text.replace("\r", "\n") if "\r" in text else text).split("\n"):
-        if line:
-            prefix = numbered(line)
-            assert prefix is not None  # it matches nothing, too
-            at = prefix.end()
-            if prefix.lastindex:
-                begin, end = prefix.span(1)
-                digits, said = line[begin:end], line[begin:]
-                # `key_of`, without the call: of the lines of files that are shown each has one.
-                identity = f"number\x1f{digits}\x1fFalse\x1fFalse\x1f{LINE}\x1f{said}"
-                key = blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-                yield (
-                    start,
-                    (
-                        make(
-                            Mention,
-                            (
-                                "number",
-                                digits,
-                                begin,
-                                end,
-                                said,
-                                key,
-                                None,
-                                None,
-                                None,
-                                False,
-                                False,
-                                LINE,
-                                None,
-                                False,
-                            ),
-                        ),
-                    ),
+    for before, digits, line in NUMBERED.findall(text.replace("\r", "\n") if "\r" in text else text):
+        at = start + len(before)
+        if digits:
+            numbered = before.lstrip()
+            begin = at - len(numbered)
+            said = numbered + line
+            # `key_of`, without the call: of the lines of files that are shown each has one.
+            identity = f"number\x1f{digits}\x1fFalse\x1fFalse\x1f{LINE}\x1f{said}"
+            key = blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+            place = (begin, begin + len(digits))
+            result.append(
+                make(
+                    Mention, ("number", digits, *place, said, key, None, None, None, False, False, LINE, None, False)
                 )
-            if at < len(line):
-                facts = facts_in(line[at:])
-                if facts:
-                    yield start + at, facts
-        start += len(line) + 1
+            )
+        if line:
+            result += placed(facts_in(line), at)
+        start = at + len(line) + 1
+    return result
 
 
 def _arguments(call: ToolCall) -> Iterator[Mention]:
@@ -125,11 +95,9 @@ def facts_of(turn: Turn) -> list[Mention]:
     if "\x00" in text:
         raise UnreadableError("its text holds a null character: it is not prose that patterns can read")
     seen: dict[bytes, Mention] = {}
-    for at, facts in _lines(text):
-        for fact in facts:
-            if fact[5] not in seen and not fact[13]:
-                kind, literal, begin, end, said, key, *rest = fact
-                seen[key] = make(Mention, (kind, literal, at + begin, at + end, said, key, *rest))
+    for mention in mentions(text):
+        if not mention.part and mention.key not in seen:
+            seen[mention.key] = mention
     for call in turn.calls:
         for mention in _arguments(call):
             seen.setdefault(mention.key, mention)

@@ -3,14 +3,15 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from functools import lru_cache
 from hashlib import blake2b
+from typing import Final
 
-from anchorhold_reference.extract.literals import Telling, literals, near, places
-from anchorhold_reference.extract.mention import NEEDS_SENTENCE, Mention, key_of, level, make
+from anchorhold_reference.extract.literals import Telling, hedges, literals, negators, places
+from anchorhold_reference.extract.memo import Memo
+from anchorhold_reference.extract.mention import NEEDS_SENTENCE, PLAIN, Fact, Mention, key_of, level
 from anchorhold_reference.extract.patterns import BOUND
 from anchorhold_reference.extract.slots import Slot, slot_in
-from anchorhold_reference.extract.text import HEDGE, NEGATION, NEGATOR, Sentence, Spans, bounds, read_sentence
+from anchorhold_reference.extract.text import NEGATION, Sentence, Spans, bounds, plain, read_sentence
 from anchorhold_reference.extract.words import (
     BOUND_END,
     BULLET,
@@ -23,7 +24,6 @@ from anchorhold_reference.extract.words import (
     STOP,
     TIME,
     VERB,
-    Word,
     words,
 )
 from anchorhold_reference.extract.words import HEDGE as HEDGES
@@ -34,59 +34,47 @@ _BEFORE = re.compile(
     r"(?:\b(?:is|was|are|were|has|have|had|do|does|did|can|could|will|would|should|must)\s+)$", re.IGNORECASE
 )
 _AFTER = re.compile(r"(?:\s+[^\s;,:()\[\].!?]+){1,4}")
-_TELLING = LITERAL | NEGATES | HEDGES | TIME | CAPITAL | QUOTE | EQUALS | VERB
+_TELLING: Final = LITERAL | NEGATES | HEDGES | TIME | CAPITAL | QUOTE | EQUALS | VERB
 """Without any of these hints no fact stands in a line."""
-_SLOT_HINT = re.compile(r":\s|\bthe\s", re.IGNORECASE)
-"""Stands in every sentence that states a slot."""
-_FRAMES = {(False, False): "|00", (False, True): "|01", (True, False): "|10", (True, True): "|11"}
-_REMEMBERED = 1000
+_COLON = re.compile(r":\s")
+_THE = re.compile(r"\bthe\s", re.IGNORECASE)
+_FRAMES = {(False, False): PLAIN, (False, True): "|01", (True, False): "|10", (True, True): "|11"}
+_BOUND_TAILS = (
+    *("t", "n", "to", "of", "um", "ax", "x.", "n.", "er", "ow", "ve", "ly"),
+    *("<=", "≤", "<", ">=", "≥", ">"),
+)
+"""Wherever `BOUND` stands one of these stands at its end."""
+_LONGEST: Final = 1000
 """Lines of up to so many characters are remembered."""
 
 
-def facts_in(line: str) -> tuple[Mention, ...]:
+def facts_in(line: str) -> tuple[Fact, ...]:
     """The facts of a line that begins with a word, parts of slots included, by places in the line."""
-    return _remembered(line) if len(line) <= _REMEMBERED else _read(line)
+    return MEMO[line] if len(line) <= _LONGEST else read_line(line)
 
 
-def _read(line: str) -> tuple[Mention, ...]:
-    found, known, whole = words(line)
+def read_line(text: str) -> tuple[Fact, ...]:
+    """The same, read anew."""
+    found, known, whole = words(text)
     told: Telling = [(i, word) for i, word in enumerate(known) if word is not None]
     flags = 0
     for _, word in told:
-        flags |= word[0]
+        flags |= word.flags
     if not flags & _TELLING:
         return ()
-    return tuple(_facts(line, found, known, told, flags, whole=whole))
-
-
-# The same line is shown again and again: a file that is read a second time, the output of a test that is run again.
-_remembered = lru_cache(maxsize=1 << 14)(_read)
-
-
-def _facts(
-    text: str, found: list[str], known: list[Word | None], told: Telling, flags: int, *, whole: bool
-) -> list[Mention]:
-    """The facts of a line, from what its words hint at."""
-    result: list[Mention] = []
-    end = len(text)
     at = places(text, found, whole=whole)
     held = literals(text, found, known, told, flags, at)
-    may_hold = (flags & EQUALS or (flags & OF and flags & VERB)) and _SLOT_HINT.search(text) is not None
-    if not held and not may_hold and not flags & (NEGATES | HEDGES):
-        return result
-    last = len(found) - 1
-    several = flags & STOP and any(word[0] & STOP for i, word in told if i < last)
-    negators = near(NEGATOR, NEGATES, text, found, told, at) if flags & NEGATES else ()
-    hedges = near(HEDGE, HEDGES, text, found, told, at) if flags & HEDGES else ()
-    bulleted, attributed = flags & BULLET != 0, flags & SPEAKER != 0
-    said = [
-        read_sentence(text, one, other, bulleted=bulleted, attributed=attributed, negators=negators, hedges=hedges)
-        for one, other in (bounds(text, 0, end) if several else ((0, end),))
-    ]
+    states = (flags & EQUALS and _COLON.search(text) is not None) or (
+        flags & OF and flags & VERB and _THE.search(text) is not None
+    )
+    if not held and not states and not flags & (NEGATES | HEDGES):
+        return ()
+    said = _sentences(text, found, told, flags, at)
+    result: list[Fact] = []
     slots: dict[int, tuple[int, int]] = {}
-    if may_hold or negators or hedges:
+    if states or flags & (NEGATES | HEDGES):
         for sentence in said:
-            slot = slot_in(text, sentence) if may_hold else None
+            slot = slot_in(text, sentence) if states else None
             if slot is not None:
                 slots[sentence.start] = (slot.start, slot.end)
                 result.append(_stated(text, sentence, slot))
@@ -94,76 +82,98 @@ def _facts(
                 result += _polarity(text, sentence, "negation", sentence.negators, part=slot is not None)
             if sentence.hedges:
                 result += _polarity(text, sentence, "hedge", sentence.hedges, part=slot is not None)
-    number = -1
-    stop = -1
-    for kind, begin, finish in held:
+    number = stop = -1
+    sentence = said[0]
+    for kind, begin, finish, literal, key in held:
         if begin >= stop and number + 1 < len(said):
             while begin >= stop and number + 1 < len(said):
                 number += 1
                 sentence = said[number]
-                stop = sentence.end if number + 1 < len(said) else end
+                stop = sentence.end if number + 1 < len(said) else len(text)
             body = sentence.body
             words_of = text[body : sentence.end]
-            levelled = None
-            clauses = _Clauses(text, sentence) if sentence.negated or sentence.hedged else None
-            frame = _FRAMES[sentence.negated, sentence.hedged]
-            inside = slots.get(sentence.start)
+            levelled = ""
+            clauses = _Clauses(text, sentence) if sentence.negators or sentence.hedges else None
+            frame = _FRAMES[bool(sentence.negators), bool(sentence.hedges)]
+            inside = slots.get(sentence.start) if slots else None
             speaker = sentence.speaker
         own = frame
         if kind == "number":
             if begin < body:  # the number of an item in a list says nothing
                 continue
-            if flags & BOUND_END:
+            if flags & BOUND_END and text[max(body, begin - 20) : begin].rstrip().lower().endswith(_BOUND_TAILS):
                 bound = BOUND.search(text, max(body, begin - 20), begin)
                 own = f"{bound.lastgroup}{frame}" if bound else frame
         negated = hedged = False
         if clauses is not None:
             negated, hedged = clauses.governed(begin, finish)
+        if not key or own is not PLAIN:
+            # `key_of`, without the call: of a line that was not read before, this is done for nearly every number.
+            identity = f"{kind}\x1f{literal}\x1f{negated}\x1f{hedged}\x1f{own}"
+            if kind in NEEDS_SENTENCE:
+                levelled = levelled or level(words_of)
+                identity = f"{identity}\x1f{levelled}"
+            key = blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         part = inside is not None and inside[0] <= begin and finish <= inside[1]
-        literal = text[begin:finish]
-        # `key_of`, without the call: this line is reached for nearly every fact of a transcript.
-        identity = f"{kind}\x1f{literal}\x1f{negated}\x1f{hedged}\x1f{own}"
-        if kind in NEEDS_SENTENCE:
-            if levelled is None:
-                levelled = level(words_of)
-            identity = f"{identity}\x1f{levelled}"
-        key = blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         result.append(
-            make(
-                Mention,
-                (kind, literal, begin, finish, words_of, key, None, None, None, negated, hedged, own, speaker, part),
-            )
+            (kind, literal, begin, finish, words_of, key, None, None, None, negated, hedged, own, speaker, part)
         )
-    return result
+    return tuple(result)
 
 
-def _stated(text: str, sentence: Sentence, slot: Slot) -> Mention:
+# The same line is shown again and again: a file that is read a second time, the output of a test that is run again.
+MEMO: Memo[tuple[Fact, ...]] = Memo(read_line, 1 << 14)
+
+
+def _sentences(text: str, found: list[str], told: Telling, flags: int, at: list[int]) -> list[Sentence]:
+    """The sentences of a line."""
+    last = len(found) - 1
+    several = flags & STOP and any(word.flags & STOP for i, word in told if i < last)
+    first, word = told[0]
+    bulleted = flags & BULLET != 0 and (several or (first == 0 and word.flags & BULLET != 0))
+    attributed = flags & SPEAKER != 0
+    if attributed and not several and not bulleted:
+        # A speaker's name is the first word or, behind an article, the second.
+        attributed = any(word.flags & SPEAKER for i, word in told[:2] if i < 2)
+    denies = negators(told, at) if flags & NEGATES else ()
+    doubts = hedges(text, found, told, flags, at) if flags & HEDGES else ()
+    if not (several or bulleted or attributed):
+        return [plain(text, denies, doubts)]
+    return [
+        read_sentence(text, one, other, bulleted=bulleted, attributed=attributed, negators=denies, hedges=doubts)
+        for one, other in (bounds(text, 0, len(text)) if several else ((0, len(text)),))
+    ]
+
+
+def _stated(text: str, sentence: Sentence, slot: Slot) -> Fact:
     literal, said = text[slot.value_start : slot.end], text[slot.start : sentence.end]
     # "is", "are" and "=" say the same of now; "was" may have ended since.
     frame = "past" if slot.verb in {"was", "were"} else ""
-    return Mention(
-        kind="slot",
-        literal=literal,
-        start=slot.value_start,
-        end=slot.end,
-        said=said,
-        key=key_of(
-            "slot",
-            literal,
-            said,
+    return tuple(
+        Mention(
+            kind="slot",
+            literal=literal,
+            start=slot.value_start,
+            end=slot.end,
+            said=said,
+            key=key_of(
+                "slot",
+                literal,
+                said,
+                subject=slot.subject,
+                attribute=slot.attribute,
+                negated=slot.negated,
+                hedged=sentence.hedged,
+                frame=frame,
+            ),
             subject=slot.subject,
             attribute=slot.attribute,
+            value=slot.value,
             negated=slot.negated,
             hedged=sentence.hedged,
             frame=frame,
-        ),
-        subject=slot.subject,
-        attribute=slot.attribute,
-        value=slot.value,
-        negated=slot.negated,
-        hedged=sentence.hedged,
-        frame=frame,
-        speaker=sentence.speaker if slot.start == sentence.body else None,
+            speaker=sentence.speaker if slot.start == sentence.body else None,
+        )
     )
 
 
@@ -199,7 +209,7 @@ class _Clauses:
         return negated, hedged
 
 
-def _polarity(text: str, sentence: Sentence, kind: str, spans: Spans, *, part: bool) -> Iterator[Mention]:
+def _polarity(text: str, sentence: Sentence, kind: str, spans: Spans, *, part: bool) -> Iterator[Fact]:
     """Negations or hedges, each with the words that it governs."""
     done = sentence.body
     said = text[sentence.body : sentence.end]
@@ -211,15 +221,17 @@ def _polarity(text: str, sentence: Sentence, kind: str, spans: Spans, *, part: b
         begin = before.start() if before else start
         done = after.end() if after else end
         literal = text[begin:done]
-        yield Mention(
-            kind,
-            literal,
-            begin,
-            done,
-            said,
-            key_of(kind, literal, said, negated=sentence.negated, hedged=sentence.hedged),
-            negated=sentence.negated,
-            hedged=sentence.hedged,
-            speaker=sentence.speaker,
-            part=part,
+        yield tuple(
+            Mention(
+                kind,
+                literal,
+                begin,
+                done,
+                said,
+                key_of(kind, literal, said, negated=sentence.negated, hedged=sentence.hedged),
+                negated=sentence.negated,
+                hedged=sentence.hedged,
+                speaker=sentence.speaker,
+                part=part,
+            )
         )

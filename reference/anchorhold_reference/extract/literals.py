@@ -1,18 +1,26 @@
 """The literals of one line: what its words hold by themselves, and what reaches over several of them."""
 
-import re
-from collections.abc import Iterator
 from itertools import accumulate
 from typing import TypeAlias
 
 from anchorhold_reference.extract.patterns import QUOTATION, TIMESTAMP
+from anchorhold_reference.extract.text import HEDGE as HEDGES
 from anchorhold_reference.extract.text import Spans
-from anchorhold_reference.extract.words import CAPITAL, JOINER, QUOTE, TIME, Word
+from anchorhold_reference.extract.words import (
+    AMOUNT,
+    CAPITAL,
+    HEDGE,
+    JOINER,
+    OPTION,
+    QUOTE,
+    TIME,
+    WIDE,
+    Literal,
+    Word,
+)
 
 Telling: TypeAlias = list[tuple[int, Word]]
 """The words of a line that say something by themselves, each with its number among all of them."""
-Literal: TypeAlias = tuple[str, int, int]
-"""Kind, and where it begins and ends."""
 
 _one_more = (1).__add__
 
@@ -25,25 +33,36 @@ def places(text: str, found: list[str], *, whole: bool) -> list[int]:
         if ends[-1] - 1 == len(text.rstrip()):
             return [0, *ends]
     standing: list[int] = []
-    find = text.find
     at = 0
     for word in found:
-        at = find(word, at)
+        at = text.find(word, at)
         standing.append(at)
         at += len(word)
     return standing
 
 
-def near(pattern: re.Pattern[str], hint: int, text: str, found: list[str], told: Telling, at: list[int]) -> Spans:
-    """Where a pattern stands in a line, looked for only beside the words that hint at it."""
+def negators(told: Telling, at: list[int]) -> Spans:
+    """What negates in a line."""
+    return tuple(
+        [(at[i] + begin, at[i] + finish) for i, word in told if word.negators for begin, finish in word.negators]
+    )
+
+
+def hedges(text: str, found: list[str], told: Telling, flags: int, at: list[int]) -> Spans:
+    """What hedges in a line."""
+    if not flags & WIDE:
+        return tuple(
+            [(at[i] + begin, at[i] + finish) for i, word in told if word.hedges for begin, finish in word.hedges]
+        )
+    # Hedges of several words are looked for beside the words that hint at them.
     spans: list[tuple[int, int]] = []
     done = 0
     last = len(found) - 1
     for i, word in told:
-        if word[0] & hint:
+        if word.flags & HEDGE:
             after = i + 1 if i < last else last
             low, high = max(done, at[i - 1] if i else 0), at[after] + len(found[after])
-            for match in pattern.finditer(text, low, high):
+            for match in HEDGES.finditer(text, low, high):
                 spans.append(match.span())
                 done = match.end()
     return tuple(spans)
@@ -57,43 +76,52 @@ def literals(
     result: list[Literal] = []
     last = len(found) - 1
     for i, word in told:
-        if word[1]:
+        if word.literals:
             here = at[i]
-            for kind, begin, finish in word[1]:
-                if kind == "number":
-                    own = found[i]
-                    begin += here
-                    finish += here
-                    if i < last and finish == here + len(own) and own[-1].isdigit() and text[begin] not in "$€£":
-                        after = known[i + 1]
-                        if after is not None and after[3] and text.startswith(found[i + 1], finish + 1):
-                            finish += 1 + after[3]
-                else:
-                    begin += here
-                    finish += here
-                    if kind == "option":
-                        kind = "identifier"
-                        if begin == 0:  # a line that was removed, in a difference of two files
-                            continue
-                    elif kind == "timestamp":  # read whole above
+            for literal in word.literals:
+                kind, begin, finish, own, key = literal
+                begin += here
+                finish += here
+                if kind == AMOUNT:
+                    kind = "number"
+                    after = known[i + 1] if i < last else None
+                    if after is not None and after.unit and at[i + 1] == finish + 1:
+                        finish += 1 + after.unit
+                        own = text[begin:finish]
+                elif kind == OPTION:
+                    kind = "identifier"
+                    if begin == 0:  # a line that was removed, in a difference of two files
                         continue
                 if not times or not _overlap(times, begin, finish):
-                    result.append((kind, begin, finish))
-    if flags & CAPITAL:
-        names = [
-            ("entity", begin, finish)
-            for begin, finish in _names(text, found, known, told, at)
+                    result.append((kind, begin, finish, own, key))
+    names = _names(found, known, told, at, text) if flags & CAPITAL else ()
+    if times or names or flags & QUOTE:
+        result += [("timestamp", begin, finish, text[begin:finish], b"") for begin, finish in times]
+        result += [
+            ("entity", begin, finish, text[begin:finish], b"")
+            for begin, finish in names
             if not (times and _overlap(times, begin, finish))
         ]
-    else:
-        names = []
-    if times or names or flags & QUOTE:
-        result += [("timestamp", begin, finish) for begin, finish in times]
-        result += names
         if flags & QUOTE:
-            result += [("quotation", *match.span()) for match in QUOTATION.finditer(text)]
+            result += [("quotation", begin, finish, text[begin:finish], b"") for begin, finish in _quotations(text)]
         result.sort(key=_place)
     return result
+
+
+def _quotations(text: str) -> list[tuple[int, int]]:
+    """What `QUOTATION` finds; where only plain quotation marks stand, from mark to mark."""
+    if "“" in text or "«" in text:
+        return [match.span() for match in QUOTATION.finditer(text)]
+    spans: list[tuple[int, int]] = []
+    begin = text.find('"')
+    while begin >= 0:
+        match = QUOTATION.match(text, begin)
+        if match is None:
+            begin = text.find('"', begin + 1)
+        else:
+            spans.append(match.span())
+            begin = text.find('"', match.end())
+    return spans
 
 
 def _place(literal: Literal) -> int:
@@ -105,14 +133,15 @@ def _overlap(spans: list[tuple[int, int]], start: int, end: int) -> bool:
 
 
 def _names(
-    text: str, found: list[str], known: list[Word | None], told: Telling, at: list[int]
-) -> Iterator[tuple[int, int]]:
+    found: list[str], known: list[Word | None], told: Telling, at: list[int], text: str
+) -> list[tuple[int, int]]:
     """Names: capitalised words in a row, or one by itself inside a sentence."""
+    names: list[tuple[int, int]] = []
     end = len(found)
     done = 0
     for first, word in told:
-        capital = word[2]
-        if first < done or capital is None:
+        capital = word.capital
+        if capital is None or first < done:
             continue
         start = at[first] + capital[0]
         latest, many = first, False
@@ -124,18 +153,23 @@ def _names(
             following = known[i]
             if following is None:
                 break
-            if following[2] is not None and following[2][0] == 0:
-                latest, capital, many = i, following[2], True
+            further = following.capital
+            if further is not None and further[0] == 0:
+                latest, capital, many = i, further, True
             elif not (
-                i == latest + 1 and following[0] & JOINER and i + 1 < end and at[i + 1] == at[i] + len(found[i]) + 1
+                i == latest + 1
+                and following.flags & JOINER
+                and i + 1 < end
+                and at[i + 1] == at[i] + len(found[i]) + 1
             ):
                 break
             i += 1
         done = i
         finish = at[latest] + capital[1]
         if many:
-            yield start, finish
+            names.append((start, finish))
         elif first > 0 and start == at[first] and finish - start > 2 and text[start + 1 : finish].islower():
             before = found[first - 1][-1]
             if "a" <= before <= "z" or before in ",;":
-                yield start, finish
+                names.append((start, finish))
+    return names

@@ -7,13 +7,17 @@ what?), so the sentence belongs to its key; an identifier, a path, an entity or 
 
 from functools import lru_cache
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from anchorhold_reference.extract.slots import name
 
 NEEDS_SENTENCE = frozenset({"number", "negation", "hedge", "timestamp"})
-LINE = "line"
+LINE: Final = "line"
 """Frame of a line's number: it says where the line stands whose text follows, and nothing else."""
+PLAIN: Final = "|00"
+"""Frame of what stands in a sentence that neither negates nor hedges."""
+Fact: TypeAlias = tuple[Any, ...]
+"""The values of a `Mention`. A plain tuple where it is remembered: the collector of garbage passes over those."""
 
 
 class Mention(NamedTuple):
@@ -70,3 +74,15 @@ def key_of(
 def level(said: str) -> str:
     """A sentence with its white space levelled. One sentence holds many facts, mostly one after the other."""
     return " ".join(said.split())
+
+
+def placed(facts: tuple[Fact, ...], at: int) -> list[Mention]:
+    """The facts of a line that begins at a place of a text."""
+    # Value by value, since this is done for every fact of a transcript: other ways make further tuples.
+    return [
+        make(
+            Mention,
+            (k, text, at + begin, at + end, said, key, subject, attribute, value, no, hedged, frame, speaker, part),
+        )
+        for k, text, begin, end, said, key, subject, attribute, value, no, hedged, frame, speaker, part in facts
+    ]

@@ -130,6 +130,10 @@ HEDGING_WORDS = frozenset(
     ]
 )
 """Where none of these is a word of a text, and no `~`, `HEDGE` finds nothing."""
+WIDE_WORDS = frozenset(
+    ["appear", "appears", "think", "guess", "believe", "suspect", "assume", "sure", "should", "would", "case"]
+)
+"""Those of them that hedge together with another word only: "i think", "would be"."""
 SPEAKERS = {
     "user": "user",
     "human": "user",
@@ -193,6 +197,12 @@ def bounds(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         start = stop.end()
     if start < end:
         yield start, end
+
+
+def plain(text: str, negators: Spans, hedges: Spans) -> Sentence:
+    """A line that is one sentence and says nothing of bullets and speakers."""
+    end = len(text.rstrip())
+    return Sentence(0, 0, 0, end, None, negators, hedges, text[end - 1] == "?")
 
 
 def read_sentence(

@@ -5,10 +5,10 @@ fast. Everything here depends on the word alone.
 """
 
 import re
-from collections.abc import Collection
-from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, TypeAlias
 
+from anchorhold_reference.extract.memo import Memo
+from anchorhold_reference.extract.mention import PLAIN, key_of
 from anchorhold_reference.extract.patterns import (
     BOUND_WORDS,
     MONTHS,
@@ -18,43 +18,71 @@ from anchorhold_reference.extract.patterns import (
     UNIT,
     WORD,
 )
-from anchorhold_reference.extract.text import HEDGING_WORDS, NEGATING_WORDS, SPEAKERS
+from anchorhold_reference.extract.text import HEDGE as HEDGES
+from anchorhold_reference.extract.text import HEDGING_WORDS, NEGATING_WORDS, NEGATOR, SPEAKERS, WIDE_WORDS, Spans
 
-LITERAL = 1
-STOP = 2
+LITERAL: Final = 1
+STOP: Final = 2
 """A sentence may end behind it."""
-NEGATION = 4
-HEDGE = 8
-TIME = 16
+NEGATION: Final = 4
+HEDGE: Final = 8
+TIME: Final = 16
 """A time may be there."""
-CAPITAL = 32
-JOINER = 64
+CAPITAL: Final = 32
+JOINER: Final = 64
 """Joins capitalised words to one name."""
-QUOTE = 128
-OF = 256
-VERB = 512
+QUOTE: Final = 128
+OF: Final = 256
+VERB: Final = 512
 """The verb of a slot; `OF` and `EQUALS` are its other signs."""
-EQUALS = 1024
-SPEAKER = 2048
-BOUND_END = 4096
+EQUALS: Final = 1024
+SPEAKER: Final = 2048
+BOUND_END: Final = 4096
 """A bound of a number may end with it."""
-BULLET = 8192
+BULLET: Final = 8192
 """At the start of a line it may be a bullet, or end there with one."""
+WIDE: Final = 16384
+"""Belongs to a hedge of several words."""
 
-LONGEST = 64
+LONGEST: Final = 64
 """Words that are longer are taken apart at punctuation, as compact JSON has to be, and are not remembered whole."""
 
 
-class Word(NamedTuple):
+Literal: TypeAlias = tuple[str, int, int, str, bytes]
+"""Kind, where it begins and ends, its text, and its key where it stands in a plain sentence: a key that needs the
+sentence is empty."""
+
+AMOUNT: Final = "amount"
+"""A number behind which a unit may stand, in the next word."""
+OPTION: Final = "option"
+"""An identifier, but not at the start of a line, where `-x` is a line that was removed."""
+
+
+class Word:
     """What is to be known of a word."""
 
-    flags: int
-    literals: tuple[tuple[str, int, int], ...]
-    """Kind, and where in the word."""
-    capital: tuple[int, int] | None
-    """Where a capitalised word stands in it, that may be a name or a part of one."""
-    unit: int
-    """How many of its characters are a unit, if a number stands before it."""
+    __slots__ = ("capital", "flags", "hedges", "literals", "negators", "unit")
+
+    def __init__(
+        self,
+        flags: int,
+        literals: tuple[Literal, ...],
+        capital: tuple[int, int] | None,
+        unit: int,
+        negators: Spans,
+        hedges: Spans,
+    ) -> None:
+        self.flags = flags
+        self.literals = literals
+        """With their places in the word; `AMOUNT` and `OPTION` are kinds here, too."""
+        self.capital = capital
+        """Where a capitalised word stands in it, that may be a name or a part of one."""
+        self.unit = unit
+        """How many of its characters are a unit, if a number stands before it."""
+        self.negators = negators
+        """Where in it something negates."""
+        self.hedges = hedges
+        """Where in it something hedges; of a line in which a word is `WIDE` only the line tells."""
 
 
 _PARTS = re.compile(r"\w+(?:['’]t)?")
@@ -102,7 +130,7 @@ def words(line: str) -> tuple[list[str], list[Word | None], bool]:
     found = line.split()
     if len(line) > LONGEST and max(map(len, found), default=0) > LONGEST:
         found = [piece for one in found for piece in (_PIECE.findall(one) if len(one) > LONGEST else (one,))]
-        return found, [_remembered(one) if len(one) <= LONGEST else read_word(one) for one in found], False
+        return found, [MEMO[one] if len(one) <= LONGEST else read_word(one) for one in found], False
     return found, list(map(_remembered, found)), True
 
 
@@ -110,34 +138,30 @@ def read_word(word: str) -> Word | None:
     """Read one word."""
     core = word.strip(_AROUND)
     begin = word.find(core)
+    capital: tuple[int, int] | None = None
     if core.isidentifier() and word[begin - 1 : begin] != ".":
         kind = _kind(core)
-        literals: tuple[tuple[str, int, int], ...] = ((kind, begin, begin + len(core)),) if kind else ()
         lower = core.lower()
-        parts: Collection[str] = (lower,)
-        flags = LITERAL if kind else 0
-        if core in MONTHS:
-            flags |= TIME
-        capital = None
-        if kind is None and core[0].isupper() and core.isascii():
+        flags = _SAYS_ALONE.get(lower, 0)
+        literals: tuple[Literal, ...] = ()
+        if kind is not None:
+            flags |= LITERAL
+            literals = (_literal(kind, begin, begin + len(core), core, word),)
+        elif core[0].isupper() and core.isascii():
             capital = (begin, begin + len(core))
             flags |= CAPITAL
-        if lower in _VERBS:
-            flags |= VERB
+        if core in MONTHS:
+            flags |= TIME
         if word in _JOINERS:
             flags |= JOINER
-        if lower == "of":
-            flags |= OF
     else:
-        literals = tuple(
-            literal
+        places = [
+            place
             for match in (WORD if PATH_SIGNS.search(word) else SIMPLE_WORD).finditer(word)
-            for literal in _literals(match)
-        )
-        lower = word.lower()
-        parts = _PARTS.findall(lower)
-        flags = LITERAL if literals else 0
-        for kind, _, _ in literals:
+            for place in _literals(match)
+        ]
+        flags = LITERAL if places else 0
+        for kind, _, _ in places:
             if kind == "timestamp":
                 flags |= TIME
         if "/" in word and TIMESTAMP.search(word):
@@ -148,11 +172,11 @@ def read_word(word: str) -> Word | None:
             flags |= BOUND_END
         if _BULLET.match(word):
             flags |= BULLET
-        capital = None
         found = _CAPITAL.match(word)
-        if found is not None and not any(start < found.end(1) and found.start(1) < end for _, start, end in literals):
+        if found is not None and not any(start < found.end(1) and found.start(1) < end for _, start, end in places):
             capital = found.span(1)
             flags |= CAPITAL
+        lower = word.lower()
         if "w/o" in lower:
             flags |= NEGATION
         if "~" in word:
@@ -161,6 +185,12 @@ def read_word(word: str) -> Word | None:
             flags |= VERB
         if word == "&":
             flags |= JOINER
+        for part in _PARTS.findall(lower):
+            flags |= _SAYS.get(part, 0)
+        # A time may reach over several words, and is read in the line.
+        literals = tuple(
+            [_literal(kind, start, end, word[start:end], word) for kind, start, end in places if kind != "timestamp"]
+        )
     if len(core) < len(word):
         if word.rstrip("\"'”’)]")[-1:] in _STOPS:
             flags |= STOP
@@ -168,24 +198,41 @@ def read_word(word: str) -> Word | None:
             flags |= QUOTE
     if "“" in word or "«" in word:
         flags |= QUOTE
-    for hint, listed in _LISTED:
-        if not listed.isdisjoint(parts):
-            flags |= hint
     measured = _UNIT.match(word)
     unit = 0 if measured is None else measured.end()
-    return Word(flags, literals, capital, unit) if flags or unit else None
+    if not flags and not unit:
+        return None
+    negators = tuple([match.span() for match in NEGATOR.finditer(word)]) if flags & NEGATION else ()
+    hedges = tuple([match.span() for match in HEDGES.finditer(word)]) if flags & HEDGE else ()
+    return Word(flags, literals, capital, unit, negators, hedges)
+
+
+def _literal(kind: str, begin: int, end: int, text: str, word: str) -> Literal:
+    if kind == "number":
+        last = end == len(word) and word[-1].isdigit() and text[0] not in "$€£"
+        return (AMOUNT if last else kind, begin, end, text, b"")
+    return (kind, begin, end, text, key_of("identifier" if kind == OPTION else kind, text, "", frame=PLAIN))
 
 
 _AROUND = "()[]{}\"'`,;:.!?*"
 """What stands around words and is no part of them."""
 _STOPS = frozenset(".!?")
-_LISTED = (
-    (NEGATION, NEGATING_WORDS),
-    (HEDGE, HEDGING_WORDS),
-    (SPEAKER, frozenset(SPEAKERS)),
-    (BOUND_END, BOUND_WORDS),
-)
-_remembered = lru_cache(maxsize=1 << 16)(read_word)
+_SAYS = {
+    word: (NEGATION if word in NEGATING_WORDS else 0)
+    | (HEDGE if word in HEDGING_WORDS else 0)
+    | (WIDE if word in WIDE_WORDS else 0)
+    | (SPEAKER if word in SPEAKERS else 0)
+    | (BOUND_END if word in BOUND_WORDS else 0)
+    for word in NEGATING_WORDS | HEDGING_WORDS | frozenset(SPEAKERS) | BOUND_WORDS
+}
+"""What a word hints at by what it is, also inside a longer one."""
+_SAYS_ALONE = {
+    word: _SAYS.get(word, 0) | (VERB if word in _VERBS else 0) | (OF if word == "of" else 0)
+    for word in _VERBS | frozenset([*_SAYS, "of"])
+}
+"""The same of a word that stands by itself."""
+MEMO: Memo[Word | None] = Memo(read_word, 1 << 16)
+_remembered = MEMO.__getitem__
 
 
 def _literals(match: re.Match[str]) -> list[tuple[str, int, int]]:
@@ -199,7 +246,7 @@ def _literals(match: re.Match[str]) -> list[tuple[str, int, int]]:
     if form == "tag":
         return [("entity" if text[0] == "@" else "identifier", start, end)]
     if form == "option":
-        return [("option" if text[1] != "-" else "identifier", start, end)]
+        return [(OPTION if text[1] != "-" else "identifier", start, end)]
     if form == "time":
         return [("timestamp", start, end)]
     if form == "path":

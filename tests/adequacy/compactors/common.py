@@ -58,7 +58,7 @@ def size(parts: Iterable[str | Turn]) -> int:
 
 
 def taken(settings: Settings) -> Settings:
-    """Every architecture here takes budget and watermark."""
+    """Every architecture here takes budget, watermark, and how many turns to keep."""
     return settings
 
 
@@ -140,13 +140,13 @@ def committed(summary: str, covered: Iterable[str]) -> Outcome:
     return Outcome(kind=OutcomeKind.COMMITTED, summary=summary, covered=tuple(covered))
 
 
-def replaceable(turns: Sequence[Turn], *, opaque_too: bool = False) -> list[Turn]:
+def replaceable(turns: Sequence[Turn], *, keep: int | None, opaque_too: bool = False) -> list[Turn]:
     """The turns of a window that a summary may stand for, in order.
 
     Not the latest ones, not what is protected, not the latest request while nobody has answered it, no call without
     its result and no result without its call; and no bytes, unless they are kept exactly elsewhere.
     """
-    held = {turn.id for turn in turns[-KEEP:]}
+    held = {turn.id for turn in turns[-(keep or KEEP) :]}
     for turn in reversed(turns):
         if turn.speaker == "user":
             held.add(turn.id)

@@ -212,7 +212,7 @@ class TruncatesWithoutAWord(PlainList):
     def compact(self) -> Outcome:
         if size(m.text if isinstance(m, Note) else m for m in self.messages) <= limit(self.settings):
             return nothing("the window is under its watermark")
-        self.messages = self.messages[-KEEP:]
+        self.messages = self.messages[-(self.settings.keep or KEEP) :]
         return Outcome(kind=OutcomeKind.COMMITTED)
 
 

@@ -178,7 +178,7 @@ class EventLog:
         return noted(text, len(names))
 
     def choose(self, visible: list[tuple[str, Turn]]) -> list[tuple[str, Turn]]:
-        free = replaceable([turn for _, turn in visible], opaque_too=True)
+        free = replaceable([turn for _, turn in visible], opaque_too=True, keep=self.settings.keep)
         return [(name, turn) for name, turn in visible if turn in free]
 
     def show(self, last: Condensation | None, old: list[Turn]) -> Shown:

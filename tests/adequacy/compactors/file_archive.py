@@ -125,7 +125,7 @@ class FileArchive:
         return committed(f"summary-{self.window.number}", (turn.id for turn in old))
 
     def choose(self, turns: list[Turn]) -> list[Turn]:
-        return replaceable(turns)
+        return replaceable(turns, keep=self.settings.keep)
 
     def carry_out(self, old: list[Turn], text: str) -> None:
         self.put(old)

@@ -202,7 +202,12 @@ class Journal:
                 return nothing("the window is under its watermark")
             if self.busy():
                 return refused("another compaction is under way")
-            old = [turn.id for turn in replaceable([view.turns[t] for t in view.window], opaque_too=True)]
+            old = [
+                turn.id
+                for turn in replaceable(
+                    [view.turns[t] for t in view.window], opaque_too=True, keep=self.settings.keep
+                )
+            ]
             if not old:
                 return nothing("nothing but the latest turns is left")
             before, length = view.summary, len(self.records)
@@ -264,7 +269,7 @@ class Journal:
             "text": noted(reply.text, len(old)),
         }
         fault = self.trip("write")
-        if fault == "error":
+        if fault in ("error", "full"):
             return None
         if fault is None:
             self.records.append(record)

@@ -84,7 +84,7 @@ class PlainList:
         return self.commit(old, reply.text)
 
     def choose(self) -> list[Turn | Note]:
-        free = replaceable([m for m in self.messages if isinstance(m, Turn)])
+        free = replaceable([m for m in self.messages if isinstance(m, Turn)], keep=self.settings.keep)
         return [m for m in self.messages if isinstance(m, Note) or m in free]
 
     def show(self, old: list[Turn | Note]) -> Shown:

@@ -20,7 +20,7 @@ class ReplacesWhatItCannotRead(SlotCache):
     """Bytes are archived like anything else, with a manifest that has nothing of them."""
 
     def choose(self, turns: list[Turn]) -> list[Turn]:
-        return replaceable(turns, opaque_too=True)
+        return replaceable(turns, opaque_too=True, keep=self.settings.keep)
 
 
 class ReadsBytesAsText(SlotCache):
@@ -44,7 +44,7 @@ class StopsAtTheFirstThatStays(EventLog):
     """Replaces a run from the start of the window, so that the first turn that has to stay ends all progress."""
 
     def choose(self, visible: list[tuple[str, Turn]]) -> list[tuple[str, Turn]]:
-        free = replaceable([turn for _, turn in visible])
+        free = replaceable([turn for _, turn in visible], keep=self.settings.keep)
         run = []
         for name, turn in visible:
             if turn not in free:

@@ -242,7 +242,7 @@ class EvictsWhatItResolvesFrom(Sketch):
         return committed(self.summary, (turn.id for turn in old))
 
     def release(self, turn: Turn) -> None:
-        del self.store[turn.id, 1]
+        self.store.pop((turn.id, 1), None)  # a turn may have been handed in twice
 
     def pointers(self) -> list[Pointer]:
         return [

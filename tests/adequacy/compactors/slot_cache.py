@@ -187,7 +187,7 @@ class SlotCache:
         return committed(self.session.summary.id, (turn.id for turn in old))
 
     def choose(self, turns: list[Turn]) -> list[Turn]:
-        return replaceable(turns)
+        return replaceable(turns, keep=self.settings.keep)
 
     def objection(self, reply: Reply, shown: Shown, earlier: Summary | None) -> str | None:
         return objection(reply, shown, [earlier.reply, bare(earlier.text)] if earlier else [])

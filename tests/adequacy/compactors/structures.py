@@ -18,7 +18,11 @@ class CutsAnywhere(PlainList):
     """Everything but the last four messages, wherever that cut goes through."""
 
     def choose(self) -> list[Turn | Note]:
-        return [m for m in self.messages[:-KEEP] if isinstance(m, Note) or not (opaque(m) or m.protected)]
+        return [
+            m
+            for m in self.messages[: -(self.settings.keep or KEEP)]
+            if isinstance(m, Note) or not (opaque(m) or m.protected)
+        ]
 
 
 class ReplacesOpenCalls(FileArchive):
@@ -26,7 +30,7 @@ class ReplacesOpenCalls(FileArchive):
 
     def choose(self, turns: list[Turn]) -> list[Turn]:
         open_ = [replace(turn, calls=()) if turn.result_of is None else turn for turn in turns]
-        free = {turn.id for turn in replaceable(open_)}
+        free = {turn.id for turn in replaceable(open_, keep=self.settings.keep)}
         return [turn for turn in turns if turn.id in free]
 
 
@@ -118,7 +122,7 @@ class ForgetsTheRequest(FileArchive):
 
     def choose(self, turns: list[Turn]) -> list[Turn]:
         said = [replace(turn, speaker="assistant") if turn.speaker == "user" else turn for turn in turns]
-        free = {turn.id for turn in replaceable(said)}
+        free = {turn.id for turn in replaceable(said, keep=self.settings.keep)}
         return [turn for turn in turns if turn.id in free]
 
 

@@ -98,7 +98,7 @@ class SplitsBatches(PlainList):
         single = [
             replace(t, calls=t.calls[:1], result_of=None if t.result_of in later else t.result_of) for t in turns
         ]
-        free = {turn.id for turn in replaceable(single)}
+        free = {turn.id for turn in replaceable(single, keep=self.settings.keep)}
         return [m for m in self.messages if isinstance(m, Note) or m.id in free]
 
 

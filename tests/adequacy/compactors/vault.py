@@ -157,7 +157,7 @@ class Vault:
         armed, self.armed = (self.armed, None) if self.armed and self.armed[0] == point else (None, self.armed)
         if armed is not None and armed[1] == "crash":
             raise OperationError(f"died at {point}", definite=False)
-        if armed is not None and armed[1] == "error":
+        if armed is not None and armed[1] in ("error", "full"):
             raise StoreError(f"the write at {point} failed")
         if armed is None or armed[1] == "short":
             apply(armed is not None)
@@ -246,7 +246,12 @@ class Vault:
         # While another compaction is under way its summary is not known: nothing can be put on top of it.
         if self.claims & set(lane.window):
             return []
-        return [turn.id for turn in replaceable([self.said(turn) for turn in lane.window], opaque_too=True)]
+        return [
+            turn.id
+            for turn in replaceable(
+                [self.said(turn) for turn in lane.window], opaque_too=True, keep=self.settings.keep
+            )
+        ]
 
     def show(self, before: Summary | None, old: Sequence[str]) -> Shown:
         earlier = [bare(before.text)] if before else []

@@ -214,6 +214,8 @@ pub enum Fault {
     Error,
     Silent,
     Short,
+    /// As an error, and so is every later one of this compaction.
+    Full,
 }
 
 // ------------------------------------------------------------------------------------------------ the compactor
@@ -229,6 +231,7 @@ pub struct Compactor {
     state: State,
     /// For tests: what happens to the next compaction, and at which step.
     armed: Option<(String, Fault)>,
+    full: bool,
 }
 
 impl Compactor {
@@ -265,7 +268,7 @@ impl Compactor {
         let originals_end = state.turns.last().map_or(0, |kept| kept.at + kept.length as u64);
         let folder = folder.to_path_buf();
         let mut compactor =
-            Compactor { folder, settings, journal, originals, journal_end: end, originals_end, state, armed: None };
+            Compactor { folder, settings, journal, originals, journal_end: end, originals_end, state, armed: None, full: false };
         // A process that died between deciding on an eviction and doing it left that to us; and the window needs its words.
         for place in 0..compactor.state.turns.len() {
             if compactor.state.turns[place].evicted {
@@ -322,6 +325,13 @@ impl Compactor {
     // ------------------------------------------------------------------------------------------------ compaction
 
     pub fn compact(&mut self, model: &mut dyn Model) -> Result<Outcome, Trouble> {
+        let outcome = self.compact_spans(model);
+        self.armed = None;
+        self.full = false;
+        outcome
+    }
+
+    fn compact_spans(&mut self, model: &mut dyn Model) -> Result<Outcome, Trouble> {
         let mut outcome = self.idle();
         for span in self.choose() {
             outcome = self.replace(&span, model)?;
@@ -330,7 +340,6 @@ impl Compactor {
                 break;
             }
         }
-        self.armed = None;
         Ok(outcome)
     }
 
@@ -730,6 +739,11 @@ impl Compactor {
     fn write(&mut self, line: &[u8], fault: Option<Fault>) -> io::Result<()> {
         self.journal.seek(SeekFrom::Start(self.journal_end))?;
         match fault {
+            _ if self.full => return Err(io::Error::other("no space left (made up for a test)")),
+            Some(Fault::Full) => {
+                self.full = true;
+                return Err(io::Error::other("no space left (made up for a test)"));
+            }
             Some(Fault::Error) => return Err(io::Error::other("no space left (made up for a test)")),
             Some(Fault::Silent) => return Ok(()),
             Some(Fault::Short) => self.journal.write_all(&line[..line.len() / 2])?,

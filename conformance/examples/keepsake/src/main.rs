@@ -17,7 +17,7 @@ use json::{number, object, text, texts, Json};
 use std::io::{self, BufRead, Read, Write};
 use std::path::PathBuf;
 
-const OPERATIONS: [&str; 17] = [
+const OPERATIONS: [&str; 18] = [
     "open",
     "append",
     "compact",
@@ -30,6 +30,7 @@ const OPERATIONS: [&str; 17] = [
     "reconstitute",
     "evict",
     "reopen",
+    "resume",
     "status",
     "crash",
     "corrupt",
@@ -140,6 +141,7 @@ impl Adapter {
                 return Ok(none);
             }
             "open" => return self.open(params.get("settings")),
+            "resume" => return self.resume(params.get("settings")),
             "close" => {
                 self.close();
                 return Ok(none);
@@ -213,7 +215,8 @@ impl Adapter {
                     "error" => Fault::Error,
                     "silent" => Fault::Silent,
                     "short" => Fault::Short,
-                    _ => return Err(wrong("fault is to be error, silent or short")),
+                    "full" => Fault::Full,
+                    _ => return Err(wrong("fault is to be error, silent, short or full")),
                 };
                 compactor.arm(word("point")?, fault);
                 none
@@ -233,11 +236,7 @@ impl Adapter {
     fn open(&mut self, given: &Json) -> Result<Json, Refusal> {
         let Json::Object(fields) = given else { return Err(wrong("settings is to be an object")) };
         self.close();
-        let settings = Settings {
-            budget: given.get("budget").as_count(),
-            watermark: given.get("watermark").as_number(),
-            items: given.get("unit").as_text() == Some("items"),
-        };
+        let settings = settings(given);
         self.opened += 1;
         let folder = std::env::temp_dir().join(format!("keepsake-{}-{}", std::process::id(), self.opened));
         let _ = std::fs::remove_dir_all(&folder); // what a killed process of the same number left
@@ -246,6 +245,17 @@ impl Adapter {
         let honoured = ["session", "user", "branch", "budget", "watermark", "unit"];
         let taken = fields.iter().filter(|(name, _)| honoured.contains(&name.as_str()));
         Ok(Json::Object(taken.cloned().collect()))
+    }
+
+    /// Go on with the session of a process that was killed: `close` removes a folder, so the one that is there is its.
+    fn resume(&mut self, given: &Json) -> Result<Json, Refusal> {
+        let left = std::fs::read_dir(std::env::temp_dir())?.filter_map(Result::ok).map(|entry| entry.path());
+        let left: Vec<PathBuf> = left.filter(|path| path.join("journal").exists()).collect();
+        let [folder] = left.as_slice() else {
+            return Err(Refusal(-32001, format!("there are {} sessions to go on with", left.len())));
+        };
+        self.session = Session::Open(Box::new(Compactor::load(folder, settings(given))?));
+        Ok(Json::Null)
     }
 
     fn close(&mut self) {
@@ -282,6 +292,14 @@ impl Adapter {
         };
         write_line(&object([("jsonrpc", text("2.0")), ("id", id), (name, value)]));
         ended
+    }
+}
+
+fn settings(given: &Json) -> Settings {
+    Settings {
+        budget: given.get("budget").as_count(),
+        watermark: given.get("watermark").as_number(),
+        items: given.get("unit").as_text() == Some("items"),
     }
 }
 

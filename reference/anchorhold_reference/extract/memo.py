@@ -1,0 +1,44 @@
+"""Answers that are remembered: what makes extraction fast, since a transcript says the same again and again."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Memo(dict[str, T]):
+    """A dictionary that works out what it does not hold, and holds the answers that were asked for last.
+
+    Up to twice `size` are held: when `size` are young they become the old ones, and what was old and was not asked
+    for since is forgotten. A look-up is a dictionary's own, and costs half of one in `functools.lru_cache`,
+    which would move what was asked for to the end of a list each time.
+    """
+
+    __slots__ = ("_old", "_read", "_size", "missed")
+
+    def __init__(self, read: Callable[[str], T], size: int) -> None:
+        """Remember the answers of `read`, a function of its argument alone."""
+        super().__init__()
+        self._read = read
+        self._size = size
+        self._old: dict[str, T] = {}
+        self.missed = 0
+        """How often an answer had to be worked out."""
+
+    def __missing__(self, key: str) -> T:
+        if key in self._old:
+            answer = self._old[key]
+        else:
+            answer = self._read(key)
+            self.missed += 1
+        if len(self) >= self._size:
+            self._old = self.copy()
+            self.clear()
+        self[key] = answer
+        return answer
+
+    def forget(self) -> None:
+        """Hold nothing."""
+        self._old = {}
+        self.clear()
+        self.missed = 0
