@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import shlex
 import shutil
 import subprocess
@@ -11,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from mountable import skip_where_not_mountable
 
 from anchorhold.checkers import CHECKERS
 from anchorhold.compactor import Description, Mechanism, OperationError, Reply, Settings
@@ -47,10 +47,7 @@ def keeper(tmp_path: Path) -> Callable[[str], str]:
 
 @pytest.fixture
 def disk() -> None:
-    reason = client.missing()
-    if reason is not None:
-        assert not os.environ.get("CI"), reason
-        pytest.skip(reason)
+    skip_where_not_mountable()
 
 
 def found(loaded: Loaded, scenario: Scenario, rules: set[str]) -> dict[str, tuple[int, list[str]]]:
