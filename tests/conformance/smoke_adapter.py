@@ -30,6 +30,7 @@ RESULTS = {
     "evict": DONE,
     "expire": None,
     "reopen": None,
+    "resume": None,
     "crash": None,
     "corrupt": False,
     "switch": None,
@@ -55,6 +56,7 @@ RESULTS = {
 OPERATIONS = ["open", "append", "compact", "live", *(name for name in RESULTS if name != "shutdown")]
 PARAMS = {
     "open": ("settings",),
+    "resume": ("settings",),
     "append": ("turn",),
     "get": ("token",),
     "search": ("literal",),

@@ -123,7 +123,7 @@ def test_a_right_adapter_of_a_worthless_compactor_passes() -> None:
     assert [str(finding) for finding in result.findings] == []
     assert set(result.operations) == {"initialize", "shutdown", *OFFERED}
     assert result.compactor == "worthless 0"
-    assert len(result.probes) == 10
+    assert len(result.probes) == 11
 
 
 @pytest.mark.parametrize(("kind", "method"), EVERY[::23])
