@@ -4,7 +4,7 @@ from pathlib import Path
 
 from catalogue import BLIND, WRONG
 
-from anchorhold.adequacy.matrix import page
+from anchorhold.adequacy.matrix import page, together
 from anchorhold.adequacy.measure import Adequacy, Alarm, Defect
 
 PUBLISHED = Path(__file__).parents[2] / "conformance" / "ADEQUACY.md"
@@ -75,6 +75,16 @@ def test_what_is_missed_and_who_is_blamed_stands_at_the_top() -> None:
     assert "**blamed**: Honest by ANC-1" in head
     assert "rules without a wrong compactor: ERA-1" in head
     assert "| ANC-1 | 2 | 1 | 7 |" in text
+
+
+def test_what_two_runs_found_of_wrong_and_right_ones_stands_on_one_page() -> None:
+    wrong = found(defect("Sees", breaks=("ANC-1",), caught_by=("ANC-1",), caught=4))
+    right = found(alarms=(Alarm(id="Honest", rule="ANC-1", sentence="It lost a name.", seed=2),))
+    text = page(together(wrong, right))
+
+    assert "| Sees | a plain list | ANC-1 | ANC-1 | 4/4 | 7 |" in text
+    assert "2 right ones, 3 seeds each: 1 false alarms" in text
+    assert "**blamed**: Honest" in text
 
 
 def test_the_crosses_tell_what_it_was_caught_by_from_what_it_breaks() -> None:

@@ -1,7 +1,7 @@
 """What a run of `anchorhold adequacy --json` found, as a page: defect × rule, and the budget that each took.
 
-`python -m anchorhold.adequacy.matrix RESULT.json` prints it; conformance/ADEQUACY.md is that of the project's own
-catalogue.
+`python -m anchorhold.adequacy.matrix RESULT.json [RIGHT.json]` prints it, where RIGHT.json is what `--right` found of
+the right ones if that was another run; conformance/ADEQUACY.md is that of the project's own catalogue.
 """
 
 import statistics
@@ -21,6 +21,17 @@ CAUGHT, ALSO, NEVER = "●", "·", "○"
 def page(found: Adequacy) -> str:
     """The whole page, as Markdown."""
     return "\n".join([*_head(found), "", *_by_rule(found), "", *_by_defect(found), "", *_crosses(found)]) + "\n"
+
+
+def together(wrong: Adequacy, right: Adequacy) -> Adequacy:
+    """What one run found of the wrong ones, and another of the right ones."""
+    return msgspec.structs.replace(
+        wrong,
+        right=right.right,
+        right_seeds=right.right_seeds,
+        false_alarms=right.false_alarms,
+        alarms=right.alarms,
+    )
 
 
 def read(path: Path) -> Adequacy:
@@ -138,9 +149,10 @@ def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python -m anchorhold.adequacy.matrix RESULT.json")
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: python -m anchorhold.adequacy.matrix RESULT.json [RIGHT.json]")
     try:
-        sys.stdout.write(page(read(Path(sys.argv[1]))))
+        results = [read(Path(name)) for name in sys.argv[1:]]
     except (OSError, msgspec.DecodeError) as error:
-        sys.exit(f"{sys.argv[1]} is no result of `anchorhold adequacy --json`: {error}")
+        sys.exit(f"{' or '.join(sys.argv[1:])} is no result of `anchorhold adequacy --json`: {error}")
+    sys.stdout.write(page(together(results[0], results[-1]) if len(results) > 1 else results[0]))
