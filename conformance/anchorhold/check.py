@@ -22,7 +22,7 @@ from anchorhold.history import EventType, write_history
 from anchorhold.judging import judge
 from anchorhold.level import NOT_ASKED
 from anchorhold.load import Loaded
-from anchorhold.operations import looks, operations
+from anchorhold.operations import operations
 from anchorhold.planting import Planter
 from anchorhold.progress import Progress, Silent
 from anchorhold.result import FailureResult, Result, failure, result
@@ -142,7 +142,7 @@ class _Run:
                 self._progress.playing(self.played + 1, scenario.name)
                 history = self.play(self._written(scenario, seed, taken))
                 self._learn(history)
-                self._take(found, history, judge(checkers, history), operations(history) + looks(history))
+                self._take(found, history, judge(checkers, history), operations(history))
             # What is played from here on, and how, does not depend on how many play.
             left = [(scenario, self._written(scenario, seed, taken)) for scenario, seed in chosen[LEARNING:]]
             aimed = BUDGETS[self._effort].aimed
@@ -217,8 +217,11 @@ class _Run:
         self.summarised |= come.summarised
         self._take(found, come.history, come.judgements, come.operations)
 
-    def walk(self, found: Sequence[_Found]) -> None:
-        """Let Hypothesis draw walks, where the effort asks for them. Raises `AdapterError` where there is none."""
+    def walk(self, found: Sequence[_Found], *, examples: Path | None = None) -> None:
+        """Let Hypothesis draw walks, where the effort asks for them. Raises `AdapterError` where there is none.
+
+        `examples`: where those that fail are kept, and played first the next time.
+        """
         walks = BUDGETS[self._effort].walks
         if not walks or not found:
             return
@@ -235,10 +238,10 @@ class _Run:
         def take(history: History, judgements: tuple[Judgement, ...]) -> None:
             self._progress.playing(self.played + 1, history.header.workload.name)
             self.summarised |= any(event.op == "summarise" for event in history.events)
-            self._take(found, history, judgements, operations(history) + looks(history))
+            self._take(found, history, judgements, operations(history))
 
         checkers = [each.checker for each in found]
-        walk(Arena(self._loaded, checkers, seed=self._seed, take=take), walks=walks)
+        walk(Arena(self._loaded, checkers, seed=self._seed, take=take), walks=walks, examples=examples)
 
     def _written(self, scenario: Scenario, seed: str, taken: Settings) -> Workload:
         plan = Plan(
@@ -420,12 +423,15 @@ def check(
     progress: Progress | None = None,
     again: Callable[[], Loaded] | None = None,
     workers: int = 1,
+    examples: Path | None = None,
 ) -> Checked:
     """Check a compactor. `histories`: the directory in which failing histories are kept, made where one is needed.
 
     `rules`: only these are judged, and the others are untested. `named`: only the scenarios of these names are
     played; a verdict then says no more than they can show. `workers`: so many processes play at once, each of which
     loads the compactor by `again`; without that there is one. What is found is the same however many there are.
+    `examples`: the directory of a Hypothesis database in which walks that fail are kept, to be played first by the
+    next check; None keeps none.
     Raises `AdapterError` where the adapter does not work: there is then no verdict on anything. Raises
     `UnknownScenario` where no scenario of a name exists, and `OSError` where a history cannot be written.
     """
@@ -435,7 +441,7 @@ def check(
     found = [_Found(checker) for checker in checkers if rules is None or checker.rule in rules]
     run.all(found, wanted=rules, named=named, again=again, workers=workers)
     if named is None:
-        run.walk(found)
+        run.walk(found, examples=examples)
     present = mechanisms_of(run.description, summarised=run.summarised)
     verdicts: list[Verdict] = []
     failures: list[FailureResult] = []

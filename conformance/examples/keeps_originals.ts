@@ -6,8 +6,8 @@
  *
  * (Node before 22.18 does not run TypeScript: compile both files first, with `tsc` or `esbuild`.)
  *
- * The compactor replaces old messages with what a model says about them, and keeps each original under a reference
- * that the summary names. What happens is written to a journal first, so that it can be killed at any time. The adapter
+ * The compactor replaces old messages with what a model says about them and about its summary before, and keeps each
+ * original under a reference below the name that the summary gives. What happens is written to a journal first, so that it can be killed at any time. The adapter
  * below it only translates.
  */
 
@@ -73,7 +73,7 @@ class NoSummary extends Error {}
 type Entry =
   | { kind: "named"; name: string }
   | { kind: "added"; message: Omit<Message, "content"> & { text: string | null; base64: string | null }; digest: string }
-  | { kind: "compacted"; summary: Summary; replaced: string[] }
+  | { kind: "compacted"; summary: Summary; replaced: string[] } // the summary before goes as well
   | { kind: "cleared" };
 
 /** Lines of JSON in a file. Each is on the disk, and whole, when `write` returns, and is not there at all else. */
@@ -116,7 +116,9 @@ class Notebook {
   readonly #journal: Journal;
   #name = "";
   readonly #originals = new Map<string, Message>();
-  readonly #damaged = new Set<Message>();
+  readonly #known = new Set<string>();
+  /** Why the journal's words of a message are not to be trusted. */
+  readonly #damaged = new Map<Message, string>();
   #carriers: Carrier[] = [];
   #summaries = 0;
 
@@ -141,17 +143,22 @@ class Notebook {
         const { text, base64, ...rest } = entry.message;
         const message = { ...rest, content: text ?? new Uint8Array(Buffer.from(base64 ?? "", "base64")) };
         this.#carriers.push({ message });
-        if (digest(entry.message) !== entry.digest) this.#damaged.add(message);
+        this.#known.add(message.id);
+        const found = digest(entry.message);
+        const why = `${message.id} was written with digest ${entry.digest}, and now has ${found}`;
+        if (found !== entry.digest) this.#damaged.set(message, why);
         break;
       }
       case "compacted": {
         const { summary, replaced } = entry;
         const old = replaced.map((id) => this.#message(id));
-        old.forEach((message, n) => this.#originals.set(summary.references[n] as string, message));
+        const references = summary.references.slice(-old.length);
+        references.forEach((reference, n) => this.#originals.set(reference, old[n] as Message));
         const gone = new Set(old);
-        const at = this.#carriers.findIndex((carrier) => "message" in carrier && gone.has(carrier.message));
-        const rest = this.#carriers.filter((carrier) => !("message" in carrier) || !gone.has(carrier.message));
-        this.#carriers = [...rest.slice(0, at), { summary }, ...rest.slice(at)];
+        this.#carriers = [
+          { summary },
+          ...this.#carriers.filter((carrier) => "message" in carrier && !gone.has(carrier.message)),
+        ];
         this.#summaries += 1;
         break;
       }
@@ -166,7 +173,9 @@ class Notebook {
     throw new Error(`the journal replaces message ${id}, which is not there`);
   }
 
+  /** A message that came in already adds nothing. */
   add(message: Message): void {
+    if (this.#known.has(message.id)) return;
     const { content, ...rest } = message;
     const bytes = typeof content === "string" ? null : Buffer.from(content).toString("base64");
     const written = { ...rest, text: typeof content === "string" ? content : null, base64: bytes };
@@ -180,9 +189,8 @@ class Notebook {
   /** Throws for one that is not what was written: a wrong original is worse than none. */
   original(reference: string): Message | undefined {
     const message = this.#originals.get(reference);
-    if (message !== undefined && this.#damaged.has(message)) {
-      throw new Error(`the original under ${reference} is damaged: its bytes do not have the digest of what was written`);
-    }
+    const damage = message && this.#damaged.get(message);
+    if (damage !== undefined) throw new Error(`${reference}: ${damage}`);
     return message;
   }
 
@@ -194,13 +202,27 @@ class Notebook {
     this.#write({ kind: "cleared" });
   }
 
-  /** All but the last messages and those that are pinned; a call goes together with its results or stays with them. */
+  /** The latest request of the user, where nobody has answered it in words. */
+  #request(): Message | undefined {
+    for (const carrier of [...this.#carriers].reverse()) {
+      if (!("message" in carrier)) continue;
+      const { role, calls, content } = carrier.message;
+      if (role === "user") return carrier.message;
+      if (role === "assistant" && calls.length === 0 && content.length > 0) return undefined;
+    }
+    return undefined;
+  }
+
+  /** All but the last messages, pinned ones and an open request; a call goes with its results or stays with them. */
   #replaceable(): Message[] {
     const messages = this.#carriers.flatMap((carrier) => ("message" in carrier ? [carrier.message] : []));
     const kept = new Set(this.#carriers.slice(-KEPT));
+    const request = this.#request();
     const old = new Set(
       this.#carriers.flatMap((carrier) =>
-        "message" in carrier && !kept.has(carrier) && !carrier.message.pinned ? [carrier.message] : [],
+        "message" in carrier && !kept.has(carrier) && !carrier.message.pinned && carrier.message !== request
+          ? [carrier.message]
+          : [],
       ),
     );
     for (let size = -1; size !== old.size; ) {
@@ -214,29 +236,34 @@ class Notebook {
     return [...old];
   }
 
+  get #summary(): Summary | undefined {
+    const [first] = this.#carriers;
+    return first !== undefined && "summary" in first ? first.summary : undefined;
+  }
+
   /** Replace all but the last messages; answers with the summary, or with nothing where there was nothing to do. */
-  async compact(model: Model): Promise<{ summary: Summary; replaced: Message[] } | undefined> {
+  async compact(model: Model): Promise<{ summary: Summary; replaced: string[] } | undefined> {
     const old = this.#replaceable();
     if (old.length === 0) return undefined;
-    const texts = old.map(textOf);
+    const before = this.#summary;
+    const texts = [...(before === undefined ? [] : [before.content]), ...old.map(textOf)];
     const reply = await model([PROMPT, ...texts]);
     if (!reply.finished) throw new NoSummary("the model did not finish its summary");
     if (reply.text.trim() === "") throw new NoSummary("the model said nothing");
     if (texts.includes(reply.text)) throw new NoSummary("the model repeated what it was shown");
-    if (this.#carriers.some((carrier) => "summary" in carrier && carrier.summary.content.startsWith(reply.text))) {
-      throw new NoSummary("the model gave a summary that was there already");
-    }
+    if (before?.content.startsWith(reply.text)) throw new NoSummary("the model gave the summary that was there already");
     if (/^Error code: \d+/.test(reply.text)) throw new NoSummary("the model's answer is an error message");
     const number = this.#summaries + 1;
-    const references = old.map((_, n) => `${this.#name}/${number}.${n}`);
+    const references = [...(before?.references ?? []), ...old.map((_, n) => `${this.#name}/${number}.${n}`)];
     const summary = {
       id: `summary-${number}`,
-      content: `${reply.text}\n[originals: ${references.join(" ")}]`,
+      content: `${reply.text}\n[left out: the full words of ${references.length} messages, under ${this.#name}]`,
       references,
     };
     // One line of the journal: the summary is there with all that it replaces, or nothing has happened.
-    this.#write({ kind: "compacted", summary, replaced: old.map((message) => message.id) });
-    return { summary, replaced: old };
+    const replaced = old.map((message) => message.id);
+    this.#write({ kind: "compacted", summary, replaced });
+    return { summary, replaced: [...(before === undefined ? [] : [before.id]), ...replaced] };
   }
 }
 
@@ -310,8 +337,7 @@ class Adapter {
         return { text: reply.text, finished: reply.finish === "stop" };
       });
       if (done === undefined) return { kind: "nothing-to-do" };
-      const covered = done.replaced.map((message) => message.id);
-      return { kind: "committed", summary: done.summary.id, covered };
+      return { kind: "committed", summary: done.summary.id, covered: done.replaced };
     } catch (error) {
       if (error instanceof NoSummary) return { kind: "refused", reason: error.message };
       // A model or a store that fails leaves the notebook as it was, and its error comes out.

@@ -260,9 +260,10 @@ def test_the_worked_example_holds_its_rules(programs: Path, tmp_path: Path) -> N
 
 
 WRONG = {
-    "PTR-1": ("this.#originals.set(reference, message);", ""),
+    "PTR-1": ("references.forEach((reference, n)", "references.slice(1).forEach((reference, n)"),
     "OUT-1": ('if (reply.text.trim() === "")', "if (false)"),
     "STR-1": ("if (unanswered || separated)", "if (false)"),
+    "CRA-1": ('this.#write({ kind: "cleared" });', "this.#carriers = [];"),
     "REC-1": (
         'return found === undefined ? { kind: "unanchored" }',
         'return found === undefined ? { kind: "found", text: literal }',

@@ -44,6 +44,7 @@ def run(
     expect: Path | None,
     claims: Path | None,
     workers: int,
+    examples: Path | None,
     timeout: float | None,
 ) -> None:
     """Check it, tell it, and end with the status that `anchorhold check` documents."""
@@ -74,6 +75,7 @@ def run(
                         progress=progress,
                         again=partial(load, compactor, limits=_limits(timeout)),
                         workers=workers,
+                        examples=examples,
                     )
                     if claimed is not None:
                         checked = _with_claims(checked, claimed, loaded, kept_in, seed=seed)
