@@ -30,6 +30,7 @@ from anchorhold.run import could_not_open, means_of, play
 from anchorhold.scenarios import ASKED_FOR, BUDGETS, DIRECTED, Effort, Plan, Scenario, scenarios
 from anchorhold.selection import following, weight
 from anchorhold.shrink import Attempt, Enough, Failing, cut, shrink
+from anchorhold.trouble import Ends, ends, explained
 from anchorhold.verdict import Checker, Failure, History, Judgement, Verdict, VerdictKind, decide
 from anchorhold.workload import Workload
 
@@ -102,6 +103,7 @@ class _Run:
         self.summarised = False
         self.played = 0
         self.operations = 0
+        self.ends = Ends()
         self._loaded = loaded
         self._seed = seed
         self._effort = effort
@@ -215,6 +217,7 @@ class _Run:
 
     def _hear(self, found: Sequence[_Found], come: Played) -> None:
         self.summarised |= come.summarised
+        self.ends.take(come.ends)
         self._take(found, come.history, come.judgements, come.operations)
 
     def walk(self, found: Sequence[_Found], *, examples: Path | None = None) -> None:
@@ -238,6 +241,7 @@ class _Run:
         def take(history: History, judgements: tuple[Judgement, ...]) -> None:
             self._progress.playing(self.played + 1, history.header.workload.name)
             self.summarised |= any(event.op == "summarise" for event in history.events)
+            self.ends.take(ends(history.events))
             self._take(found, history, judgements, operations(history))
 
         checkers = [each.checker for each in found]
@@ -380,6 +384,7 @@ class _Run:
             compactor.close()
 
     def _learn(self, history: History) -> None:
+        self.ends.take(ends(history.events))
         for event in history.events:
             if event.op == "summarise":
                 self.summarised = True
@@ -461,6 +466,8 @@ def check(
             failures.append(entry)
             kept[entry.history] = history
             verdict = replace(verdict, reason=shown.sentence)
+        elif verdict.kind is VerdictKind.INCONCLUSIVE:
+            verdict = replace(verdict, reason=explained(verdict.reason, run.ends.never()))
         verdicts.append(verdict)
     verdicts.extend(_left_out(checkers, rules))
     document = result(
@@ -470,6 +477,7 @@ def check(
         failures=failures,
         seconds=round(time.monotonic() - begun, 3),
         seed=seed,
+        effort=effort.value,
         irreversible=run.description.irreversible,
         stderr=loaded.stderr,
     )

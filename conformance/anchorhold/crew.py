@@ -20,6 +20,7 @@ from anchorhold.load import Loaded
 from anchorhold.operations import operations
 from anchorhold.run import play
 from anchorhold.selection import weight
+from anchorhold.trouble import Ends, ends
 from anchorhold.verdict import Checker, History, Judgement
 from anchorhold.workload import Workload
 
@@ -37,6 +38,8 @@ class Played:
     """Whether a model was asked for anything."""
     operations: int
     """How many there were (`anchorhold.operations`)."""
+    ends: Ends
+    """How those ended without which nothing is triggered."""
 
 
 AHEAD = 2
@@ -162,4 +165,5 @@ def played(
         history=history if any(judgement.failures for judgement in judgements) else None,
         summarised=any(event.op == "summarise" for event in history.events),
         operations=operations(history),
+        ends=ends(history.events),
     )

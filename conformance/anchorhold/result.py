@@ -92,6 +92,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     expected: Annotated[
         dict[RuleId, str], Meta(description="Of `check --expect`: rules that are known to fail, with the reason.")
     ] = {}
+    effort: Annotated[
+        str | None,
+        Meta(description="How much was tried: quick, standard or thorough; null where nothing was played."),
+    ] = None
     claims: Annotated[
         tuple[ClaimResult, ...], Meta(description="Of `check --claims`: each claim, judged apart from the rules.")
     ] = ()
@@ -117,6 +121,7 @@ def result(
     failures: Iterable[FailureResult],
     seconds: float,
     seed: int,
+    effort: str | None = None,
     irreversible: str | None = None,
     stderr: str = "",
 ) -> Result:
@@ -146,6 +151,7 @@ def result(
         failures=broken,
         seconds=seconds,
         seed=seed,
+        effort=effort,
         blocked_by={str(number): rules for number, rules in where.blocked_by.items()},
         out_of_scope=where.out_of_scope,
         stderr=stderr,

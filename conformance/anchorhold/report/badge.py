@@ -2,10 +2,11 @@
 
 from xml.sax.saxutils import escape
 
-from anchorhold.report.summary import Tone, summarise
+from anchorhold.report.summary import Summary, Tone, summarise
 from anchorhold.report.text import visible
 from anchorhold.result import ClaimVerdict, Result
 from anchorhold.verdict import VerdictKind
+from anchorhold_spec.catalogue import RULES
 
 COLOUR = {Tone.GOOD: "#1a7f37", Tone.OPEN: "#6e7781", Tone.BAD: "#cf222e"}
 """Each with at least 4.5 to 1 against white."""
@@ -23,7 +24,7 @@ def badge(result: Result) -> str:
     summary = summarise(result)
     failed = dict(summary.counts)[VerdictKind.FAIL]
     unkept = sum(claim.verdict is ClaimVerdict.BROKEN for claim in result.claims)
-    words = visible(_words(result, failed, unkept), lines=False)
+    words = visible(_words(result, failed, unkept, summary), lines=False)
     colour = COLOUR[Tone.BAD if unkept else summary.tone]
     left, right = (CHARACTER * len(text) + 2 * PADDING for text in (LABEL, words))
     spoken = escape(f"{LABEL}: {words}", {'"': "&quot;"})
@@ -39,9 +40,23 @@ def badge(result: Result) -> str:
     )
 
 
-def _words(result: Result, failed: int, unkept: int) -> str:
+def _words(result: Result, failed: int, unkept: int, summary: Summary) -> str:
     if result.error is not None:
         return "no verdict"
+    if summary.asked is not None:
+        return _partly(summary.asked, failed, unkept, summary.tone)
     level = "out of scope" if result.level is None else f"level {result.level}" if result.level else "no level"
-    broken = [*([f"{failed} failed"] if failed else []), *([f"{unkept} claims broken"] if unkept else [])]
-    return ", ".join([level, *broken])
+    return ", ".join([level, *_broken(failed, unkept)])
+
+
+def _partly(asked: int, failed: int, unkept: int, tone: Tone) -> str:
+    """Of a run that was asked for some rules: which of all, and no level."""
+    rules = f"{asked} of {len(RULES)} rules"
+    if not failed:
+        return ", ".join([f"{rules} {'held' if tone is Tone.GOOD else 'asked, undecided'}", *_broken(0, unkept)])
+    return ", ".join([f"{rules} asked", *_broken(failed, unkept)])
+
+
+def _broken(failed: int, unkept: int) -> list[str]:
+    claims = "1 claim" if unkept == 1 else f"{unkept} claims"
+    return [*([f"{failed} failed"] if failed else []), *([f"{claims} broken"] if unkept else [])]
