@@ -1,7 +1,7 @@
 """Operations that never did what they were asked for, whatever was played: said beside what could not be decided.
 
-A compactor that raises at every `compact` triggers no rule, and so breaks none. That a rule is inconclusive for want of
-triggers says little to whoever wrote it; what was raised says it all. Pure.
+A compactor that raises at every `compact` triggers few rules, and so breaks few. That a rule is inconclusive for want
+of triggers says little to whoever wrote it; what was raised says it all. Pure.
 """
 
 from collections import Counter

@@ -149,8 +149,8 @@ def decide(
     if triggered < checker.minimum:
         return verdict(
             VerdictKind.INCONCLUSIVE,
-            f"triggered {times(triggered)}, and {checker.minimum} {'is' if checker.minimum == 1 else 'are'} needed to "
-            "say anything",
+            f"triggered {times(triggered)}, and {checker.minimum} {'is' if checker.minimum == 1 else 'are'} needed "
+            "to say anything",
         )
     notes = sorted({j.note for j in found if j.note})
     return verdict(VerdictKind.PASS, "; ".join([f"held {times(triggered)}", *notes]))

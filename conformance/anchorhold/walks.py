@@ -171,7 +171,7 @@ def _machine(arena: Arena) -> type[RuleBasedStateMachine]:
 
         @initialize(words=st.integers(0, 999))
         def begin(self, words: int) -> None:
-            """Open a session, with turns in it. What they say is drawn too: a kept walk is whole whatever the seed."""
+            """Open a session, with turns in it. What they say is drawn too: a kept walk is the same with any seed."""
             if arena.over:
                 return
             planter = Planter(f"walk:{words}")

@@ -74,8 +74,8 @@ def check(
         typer.Option(
             metavar="DIR",
             file_okay=False,
-            help="Where walks that failed are kept (--effort thorough), and found by the next check, which plays them "
-            "first: a database of Hypothesis'. Default: where Hypothesis keeps its own, .hypothesis/examples.",
+            help="Where walks that failed are kept (--effort thorough), and found by the next check, which plays "
+            "them first: a database of Hypothesis'. Default: where Hypothesis keeps its own, .hypothesis/examples.",
         ),
     ] = None,
     no_examples: Annotated[
