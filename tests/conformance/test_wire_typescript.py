@@ -36,7 +36,7 @@ SCHEMA = json.loads((ROOT / "conformance/schemas/wire.schema.json").read_text())
 TEXT = (ROOT / SDK).read_text(encoding="utf-8")
 COMPILER = ("typescript@5.9", "@types/node@20")
 LIMITS = Limits(start=60, call=60, stop=10)
-RULES = ("PTR-1", "OUT-1", "REC-1", "STR-1")
+RULES = ("PTR-1", "CRA-1", "OUT-1", "REC-1", "STR-1")
 
 
 # -- without node

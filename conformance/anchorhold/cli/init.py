@@ -40,7 +40,7 @@ def init(
         usage(f"nothing is overwritten, and so no more was written: there is {error}")
     except OSError as error:
         usage(f"cannot write: {error}")
-    where = "" if directory == Path() else f"cd {directory} && "
+    where = "" if directory == Path() else f"cd {shlex.quote(str(directory))} && "
     typer.echo(f"next: {where}anchorhold check {shlex.quote(named)} --effort quick --claims claims.toml")
     if named == example.target != example.program:
         typer.echo(f"and, where it can be killed as well: {where}anchorhold check {shlex.quote(example.program)}")
