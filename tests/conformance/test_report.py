@@ -356,21 +356,26 @@ def test_each_step_is_told_in_words_and_not_by_its_tag() -> None:
 @pytest.mark.parametrize(
     ("kinds", "title", "words"),
     [
-        ({"PTR-1": VerdictKind.FAIL}, "the rule that was asked for failed", "1 of 60 rules asked, 1 failed"),
+        ({"PTR-1": VerdictKind.FAIL}, "the rule asked for failed", "1 of 60 rules asked, 1 failed"),
         (
             {"PTR-1": VerdictKind.FAIL, "OUT-1": VerdictKind.PASS},
-            "of 2 rules that were asked for 1 failed",
+            "1 of the 2 rules asked for failed",
             "2 of 60 rules asked, 1 failed",
         ),
-        ({"ERA-1": VerdictKind.VACUOUS}, "the rule that was asked for is held", "1 of 60 rules held"),
+        ({"ERA-1": VerdictKind.VACUOUS}, "the rule asked for is held", "1 of 60 rules held"),
         (
             {"ERA-1": VerdictKind.VACUOUS, "OUT-1": VerdictKind.PASS},
-            "all 2 rules that were asked for are held",
+            "the 2 rules asked for are held",
             "2 of 60 rules held",
         ),
         (
+            {"ERA-1": VerdictKind.INCONCLUSIVE, "OUT-1": VerdictKind.PASS},
+            "1 of the 2 rules asked for could not be decided",
+            "2 of 60 rules asked, undecided",
+        ),
+        (
             {"ERA-1": VerdictKind.INCONCLUSIVE},
-            "the rule that was asked for could not be decided",
+            "the rule asked for could not be decided",
             "1 of 60 rules asked, undecided",
         ),
     ],

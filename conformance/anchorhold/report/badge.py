@@ -11,8 +11,17 @@ from anchorhold_spec.catalogue import RULES
 COLOUR = {Tone.GOOD: "#1a7f37", Tone.OPEN: "#6e7781", Tone.BAD: "#cf222e"}
 """Each with at least 4.5 to 1 against white."""
 LABEL = "anchorhold"
-CHARACTER = 7.0
-"""Pixels of a character, generously: `textLength` then fits the text to the room."""
+SIZE = 11.0
+"""Of the letters, in pixels."""
+WIDTHS = {
+    **dict.fromkeys("il", 0.274),
+    **dict.fromkeys("jft ,", 0.36),
+    **dict.fromkeys("r", 0.427),
+    **dict.fromkeys("csz", 0.522),
+    **dict.fromkeys("m", 0.973),
+    **dict.fromkeys("w", 0.818),
+}
+"""Of Verdana, of a letter's size; of all others 0.61. `textLength` then fits the words to the room in any font."""
 PADDING = 6.0
 
 
@@ -26,18 +35,23 @@ def badge(result: Result) -> str:
     unkept = sum(claim.verdict is ClaimVerdict.BROKEN for claim in result.claims)
     words = visible(_words(result, failed, unkept, summary), lines=False)
     colour = COLOUR[Tone.BAD if unkept else summary.tone]
-    left, right = (CHARACTER * len(text) + 2 * PADDING for text in (LABEL, words))
+    left, right = (_width(text) + 2 * PADDING for text in (LABEL, words))
     spoken = escape(f"{LABEL}: {words}", {'"': "&quot;"})
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right:g}" height="20" role="img" '
         f'aria-label="{spoken}"><title>{spoken}</title>'
         f'<rect width="{left:g}" height="20" fill="#424a53"/>'
         f'<rect x="{left:g}" width="{right:g}" height="20" fill="{colour}"/>'
-        '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">'
+        f'<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="{SIZE:g}">'
         f'<text x="{PADDING:g}" y="14" textLength="{left - 2 * PADDING:g}">{LABEL}</text>'
         f'<text x="{left + PADDING:g}" y="14" textLength="{right - 2 * PADDING:g}">{escape(words)}</text>'
         "</g></svg>\n"
     )
+
+
+def _width(text: str) -> float:
+    """Pixels, whole ones: the two halves then meet without a seam."""
+    return float(round(SIZE * sum(WIDTHS.get(letter, 0.61) for letter in text)))
 
 
 def _words(result: Result, failed: int, unkept: int, summary: Summary) -> str:

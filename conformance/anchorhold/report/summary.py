@@ -109,24 +109,19 @@ def _partly(counted: Counter[VerdictKind], not_asked: int) -> tuple[Tone, str, s
     asked = len(RULES) - not_asked
     failed = counted[VerdictKind.FAIL]
     held = sum(counted[kind] for kind in HELD)
+    undecided = asked - held - failed
     rest = f"The other {not_asked} rules were not judged, and nothing is said of a level."
-    rules = "the rule that was asked for" if asked == 1 else f"of {asked} rules that were asked for"
+    rules = "the rule asked for" if asked == 1 else f"the {asked} rules asked for"
+
+    def told(number: int) -> str:
+        return rules if asked == 1 else f"{number} of {rules}"
+
     if failed:
-        told = f"{rules} failed" if asked == 1 else f"{rules} {failed} failed"
-        return Tone.BAD, told, f"{_tally(held, failed, asked - held - failed)} {rest}"
-    if held == asked:
-        return (
-            Tone.GOOD,
-            f"{rules} is held" if asked == 1 else f"all {asked} rules that were asked for are held",
-            rest,
-        )
-    undecided = asked - held
-    told = f"{rules} could not be decided" if asked == 1 else f"{rules} {undecided} could not be decided"
-    return Tone.OPEN, told, f"{_tally(held, 0, undecided)} {rest}"
-
-
-def _tally(held: int, failed: int, undecided: int) -> str:
-    return f"{held} held, {failed} failed, and {undecided} could not be decided."
+        tally = f"{held} held, {failed} failed, and {undecided} could not be decided."
+        return Tone.BAD, f"{told(failed)} failed", f"{tally} {rest}"
+    if undecided:
+        return Tone.OPEN, f"{told(undecided)} could not be decided", f"{held} held, and none failed. {rest}"
+    return Tone.GOOD, f"{rules} {'is' if asked == 1 else 'are'} held", rest
 
 
 def _headline(result: Result, counted: Counter[VerdictKind], not_asked: int) -> tuple[Tone, str, str]:
