@@ -1,18 +1,23 @@
 """Pages and badges as Chromium shows them: narrow and wide, dark and light, by keyboard, and from disk alone."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 from browser import chromium
-from playwright.sync_api import Browser, Page
 from report_samples import conforming, failing, partial
 
 from anchorhold import report
 from anchorhold.result import Result, broken, result
 from anchorhold.verdict import History, VerdictKind
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.slow
 

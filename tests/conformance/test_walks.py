@@ -1,11 +1,15 @@
 """Walks that Hypothesis draws: judged by the suite's checkers, and handed on."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis.database import InMemoryExampleDatabase
+from typer.testing import CliRunner
 
+from anchorhold.check import UnknownScenario
 from anchorhold.checkers import CHECKERS
+from anchorhold.cli import application
 from anchorhold.errors import AdapterError
 from anchorhold.load import load
 from anchorhold.verdict import History, Judgement
@@ -109,3 +113,30 @@ def test_a_walk_that_was_not_played_any_more_is_not_forgotten() -> None:
         arena.failed_at = None
         kept.delete(b"key", b"walk")
         assert set(kept.fetch(b"key")) == set()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "place"),
+    [
+        ((), Path(".hypothesis/examples")),
+        (("--examples", "kept"), Path("kept")),
+        (("--no-examples",), None),
+    ],
+)
+def test_where_walks_are_kept_can_be_chosen_and_turned_off(
+    monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], place: Path | None
+) -> None:
+    asked: list[Path | None] = []
+
+    def noted(*_: object, **given: Any) -> None:
+        asked.append(given["examples"])
+        raise UnknownScenario("none", ())
+
+    monkeypatch.delenv("HYPOTHESIS_STORAGE_DIRECTORY", raising=False)
+    monkeypatch.setattr("anchorhold.cli.checking.run_check", noted)
+    given = ["check", f"{TOYS}:Archive", *arguments]
+    CliRunner().invoke(application(given), given)
+    assert asked == [place]
+    monkeypatch.setenv("HYPOTHESIS_STORAGE_DIRECTORY", "/elsewhere")
+    CliRunner().invoke(application(given), given)
+    assert asked[1] == (Path("/elsewhere/examples") if not arguments else place)
