@@ -146,18 +146,18 @@ def started(words: Sequence[str]) -> Loaded:
 
 @pytest.fixture
 def lines(monkeypatch: pytest.MonkeyPatch) -> tuple[list[Any], list[Any]]:
-    """Every message, of the suite and of the adapter."""
+    """Every message, of the suite and of the adapter, each with the program: it is one's own ids that are counted."""
     requests: list[Any] = []
     answers: list[Any] = []
     send, receive = Program.send, Program.receive
 
     def sent(self: Program, line: bytes, **options: Any) -> None:
-        requests.append(json.loads(line))
+        requests.append((self, json.loads(line)))
         send(self, line, **options)
 
     def received(self: Program, **options: Any) -> bytes:
         line = receive(self, **options)
-        answers.append(json.loads(line))
+        answers.append((self, json.loads(line)))
         return line
 
     monkeypatch.setattr(Program, "send", sent)
@@ -193,17 +193,18 @@ def test_every_operation_comes_through_unchanged_and_every_message_is_valid_agai
         jsonschema.Draft202012Validator(schema).validate(message)
 
     requests, answers = lines
-    methods = {message["id"]: message["method"] for message in requests if "method" in message}
-    for message in requests:
+    methods = {(program, message["id"]): message["method"] for program, message in requests if "method" in message}
+    for _, message in requests:
         if "method" in message:
             validate(message, f"{message['method']}.request")
         else:
             validate(message, "summarise.response" if "result" in message else "error.response")
-    for message in answers:
+    for program, message in answers:
         if "method" in message:
             validate(message, "summarise.request")
         else:
-            validate(message, "error.response" if "error" in message else f"{methods[message['id']]}.response")
+            asked = methods[program, message["id"]]
+            validate(message, "error.response" if "error" in message else f"{asked}.response")
     assert set(methods.values()) == set(messages.METHODS)
 
 
