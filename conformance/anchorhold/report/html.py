@@ -12,7 +12,7 @@ from anchorhold.report.sequence import Diagram, FullEvent, draw, full_events, me
 from anchorhold.report.story import Told, tell
 from anchorhold.report.summary import MEANING, run_words, summarise
 from anchorhold.report.text import Piece, clip, marked, one_line, visible
-from anchorhold.result import FailureResult, Result
+from anchorhold.result import FailureResult, Result, own_fault
 from anchorhold.verdict import History
 from anchorhold_spec.catalogue import RULES, Rule
 
@@ -47,6 +47,7 @@ def html(result: Result, histories: Mapping[str, History]) -> str:
             result=result,
             summary=summarise(result),
             run=run_words(result),
+            own_fault=own_fault(result),
             program=result.compactor.startswith("cmd"),
             failures=failures,
             first_failure={each.rule.id: each.number for each in reversed(failures)},

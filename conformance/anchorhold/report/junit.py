@@ -7,7 +7,7 @@ from anchorhold.expectations import Expected, Met, meet
 from anchorhold.level import HELD
 from anchorhold.report.summary import Judged, summarise
 from anchorhold.report.text import visible
-from anchorhold.result import ClaimResult, ClaimVerdict, FailureResult, Result
+from anchorhold.result import ClaimResult, ClaimVerdict, FailureResult, Result, own_fault
 from anchorhold.verdict import VerdictKind
 
 
@@ -97,7 +97,8 @@ def _told(judged: Judged, failures: Sequence[FailureResult]) -> str:
 
 
 def _adapter(result: Result) -> ET.Element:
-    case = ET.Element("testcase", {"classname": "anchorhold", "name": "the adapter works"})
+    who = "suite" if own_fault(result) else "adapter"
+    case = ET.Element("testcase", {"classname": "anchorhold", "name": f"the {who} works"})
     message = visible(result.error or "", lines=False)
-    ET.SubElement(case, "error", {"type": "adapter", "message": message}).text = message
+    ET.SubElement(case, "error", {"type": who, "message": message}).text = message
     return case

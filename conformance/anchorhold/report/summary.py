@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from anchorhold.level import HELD, NO_CHECKER, NOT_ASKED
-from anchorhold.result import Result, RuleResult
+from anchorhold.result import Result, RuleResult, own_fault
 from anchorhold.verdict import VerdictKind
 from anchorhold_spec.catalogue import FAMILIES, LEVELS, RULES, Family, Level, Rule
 
@@ -126,7 +126,8 @@ def _partly(counted: Counter[VerdictKind], not_asked: int) -> tuple[Tone, str, s
 
 def _headline(result: Result, counted: Counter[VerdictKind], not_asked: int) -> tuple[Tone, str, str]:
     if result.error is not None:
-        return Tone.BAD, "no verdict", f"The adapter did not work: {result.error}"
+        told = result.error if own_fault(result) else f"the adapter did not work: {result.error}"
+        return Tone.BAD, "no verdict", f"{told[0].upper()}{told[1:]}"
     failed = counted[VerdictKind.FAIL]
     held = sum(counted[kind] for kind in HELD)
     undecided = _undecided(sum(counted.values()) - held - failed, counted[VerdictKind.UNTESTED], not_asked)
