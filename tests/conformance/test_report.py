@@ -362,6 +362,11 @@ def test_each_step_is_told_in_words_and_not_by_its_tag() -> None:
             "1 of the 2 rules asked for failed",
             "2 of 60 rules asked, 1 failed",
         ),
+        (
+            {"PTR-1": VerdictKind.FAIL, "OUT-1": VerdictKind.FAIL},
+            "the 2 rules asked for failed",
+            "2 of 60 rules asked, 2 failed",
+        ),
         ({"ERA-1": VerdictKind.VACUOUS}, "the rule asked for is held", "1 of 60 rules held"),
         (
             {"ERA-1": VerdictKind.VACUOUS, "OUT-1": VerdictKind.PASS},

@@ -264,7 +264,8 @@ WRONG = {
     "PTR-1": ("references.forEach((reference, n)", "references.slice(1).forEach((reference, n)"),
     "OUT-1": ('if (reply.text.trim() === "")', "if (false)"),
     "STR-1": ("if (unanswered || separated)", "if (false)"),
-    "CRA-1": ('this.#write({ kind: "cleared" });', "this.#carriers = [];"),
+    # It says that it has compacted, and has written nothing of it.
+    "CRA-1": ('this.#write({ kind: "compacted"', 'this.#take({ kind: "compacted"'),
     "REC-1": (
         'return found === undefined ? { kind: "unanchored" }',
         'return found === undefined ? { kind: "found", text: literal }',

@@ -114,7 +114,7 @@ def _partly(counted: Counter[VerdictKind], not_asked: int) -> tuple[Tone, str, s
     rules = "the rule asked for" if asked == 1 else f"the {asked} rules asked for"
 
     def told(number: int) -> str:
-        return rules if asked == 1 else f"{number} of {rules}"
+        return rules if number == asked else f"{number} of {rules}"
 
     if failed:
         tally = f"{held} held, {failed} failed, and {undecided} could not be decided."
