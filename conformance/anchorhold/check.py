@@ -177,7 +177,7 @@ class _Run:
                 return
             self._play_all(crew, found, [workload for place, (_, workload) in enumerate(left) if place in places])
             left = [each for place, each in enumerate(left) if place not in places]
-            # Twice as many each time: they can be played side by side, and few rules wait for their last scenario alone.
+            # Twice as many each time: they are played side by side, and no rule waits for its last ones one by one.
             whatever, more = False, 2 * more
             wanted = {each.checker.rule: more for each in found if self._inconclusive(each)}
 
