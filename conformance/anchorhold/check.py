@@ -39,7 +39,9 @@ AGAIN = 3
 shortest one."""
 NOTHING_PLAYED = "nothing was played: the compactor does not offer what the scenarios asked for need"
 LEARNING = 3
-"""Scenarios from whose pointers those of "another store" are taken: always the first, whoever plays the others."""
+"""Scenarios from whose pointers those of "another store" are taken, at most: the first, whoever plays the others."""
+TOKENS = 24
+"""Pointers of another store that are enough to try."""
 TROUBLE = 2
 """Adapter errors after which shortening a workload is given up."""
 STARTS = 3
@@ -140,18 +142,22 @@ class _Run:
                 # Started before anything is played: it takes them a while to be ready.
                 most = min(workers, len(chosen) - LEARNING)
                 crew = stack.enter_context(Crew(again, checkers, workers=most, seed=self._seed))
+            learned = 0
             for scenario, seed in chosen[:LEARNING]:
+                if len(self._tokens) >= TOKENS:
+                    break
+                learned += 1
                 self._progress.playing(self.played + 1, scenario.name)
                 history = self.play(self._written(scenario, seed, taken))
                 self._learn(history)
                 self._take(found, history, judge(checkers, history), operations(history))
             # What is played from here on, and how, does not depend on how many play.
-            left = [(scenario, self._written(scenario, seed, taken)) for scenario, seed in chosen[LEARNING:]]
+            left = [(scenario, self._written(scenario, seed, taken)) for scenario, seed in chosen[learned:]]
             aimed = BUDGETS[self._effort].aimed
             if aimed is None or wanted is not None or named is not None:
                 self._play_all(crew, found, [workload for _, workload in left])
             else:
-                self._play_some(crew, found, left, aimed, first=[scenario for scenario, _ in chosen[:LEARNING]])
+                self._play_some(crew, found, left, aimed, first=[scenario for scenario, _ in chosen[:learned]])
 
     def _play_some(
         self,
