@@ -4,11 +4,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from anchorhold.checkers.progress import excuse
 from anchorhold.checkers.provenance import reply_of, shown_to
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Withdrawal
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
-from anchorhold.checkers.words import content, holds, plain
+from anchorhold.checkers.words import content, holds, plain, shorten
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import CarrierKind, Item
 
@@ -148,10 +149,16 @@ def con_2(reading: Reading, tally: Tally) -> None:
             elif not (inner.committed or outer.committed) and all(c.ok for o in (inner, outer) for c in o.calls):
                 tally.fail(
                     "Two compactions overlapped, both had a summary, and neither committed "
-                    f"({inner.error or 'no error'}; {outer.error or 'no error'}).",
+                    f"({_told(outer)}; {_told(inner)}).",
                     fact=f"compactions at {outer.start} and {inner.start}",
                     event=look.end,
                 )
+
+
+def _told(compaction: Operation) -> str:
+    """What a compaction that did not commit says of it."""
+    why = excuse(compaction)
+    return f"“{shorten(why)}”" if why else "without a reason"
 
 
 def _twice(reading: Reading, look: Observation, writes: Mapping[str, Operation]) -> str | None:

@@ -110,6 +110,9 @@ def _reconstituted(reading: Reading, question: Question) -> str | None:
         speaking = [words(reading.said[turn].turn) for turn, value in slot if value in wanted]
         if any(piece_of(content(answer), source) for source in speaking):
             return None
+    mixed = _mixed(reading, answer, [value for _, value in now], wanted, question.operation.start)
+    if mixed is not None and not _superseded(answer):
+        return f"with the value “{shorten(said)}”, which has “{mixed}” in it as well as what replaced that"
     # A value of its own beside the text has to be the right one as well.
     right = answer.value is None or any(_related(answer.value, value) for value in wanted)
     backed = any(_means(part, value) for part in given for _, value in slot)
@@ -122,6 +125,20 @@ def _reconstituted(reading: Reading, question: Question) -> str | None:
     if older:
         return f"with “{shorten(said)}”, which a later turn replaced by “{wanted[0]}”"
     return f"with “{shorten(said)}”, and what was said is “{wanted[0]}”"
+
+
+def _mixed(reading: Reading, answer: Answer, values: list[str], wanted: list[str], until: int) -> str | None:
+    """An older value that an answer's value has beside the newest one, although nobody ever said the two like that.
+
+    Who has to choose between them was not answered. Words of a turn, cut out wide, are another matter.
+    """
+    value = answer.value
+    if value is None or any(s.at < until and plain(value) in s.flat for s in reading.sources):
+        return None
+    if not any(_means(value, new) for new in wanted):
+        return None
+    old = (v for v in values if v not in wanted and not any(stands(v, new) for new in wanted))
+    return next((v for v in old if stands(v, value)), None)
 
 
 def _superseded(answer: Answer) -> bool:

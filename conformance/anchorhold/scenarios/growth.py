@@ -47,16 +47,25 @@ def _equal_text(plan: Plan) -> tuple[AnyStep, ...]:
 
 
 def _new_values(plan: Plan) -> tuple[AnyStep, ...]:
-    """A slot is asserted anew: old and new value are two assertions, and neither may come loose."""
+    """A slot is asserted anew: old and new value are two assertions, and neither may come loose.
+
+    In later turns, and in the turn itself that said the old one: whoever writes corrects himself as he goes.
+    """
     first = plan.facts(3)
     second = tuple(plan.planter.again(fact) for fact in first)
     third = tuple(plan.planter.again(fact) for fact in first)
+    corrected = plan.planter.fact("number")
+    correction = plan.planter.again(corrected)
     return (
         *plan.compacted("drop", *first),
         *plan.compacted("faithful", *second),
         *(Ask(fact=fact) for fact in (*first, *second)),
         *plan.compacted("drop", *third),
         *(Ask(fact=fact, evidence=True) for fact in (*first, *second, *third)),
+        plan.planter.say(corrected, correction),
+        Ask(fact=correction),
+        *plan.compacted("drop"),
+        Ask(fact=correction, evidence=True),
     )
 
 

@@ -106,6 +106,12 @@ def _misspelt(literal: str) -> tuple[str, ...]:
     return tuple(word for word in dict.fromkeys(made) if word not in literal)
 
 
+def _scattered(fact: Fact) -> str:
+    """The words of one sentence, with the last two the other way round: all of them stand in its turn, and not this."""
+    *_, first, last = fact.text.rstrip(".").split()
+    return f"{last} {first}"
+
+
 def _unasserted(fact: Fact, others: Sequence[Fact]) -> tuple[AnyStep, ...]:
     """Questions that differ from an answerable one in one respect each, whatever the seed.
 
@@ -146,7 +152,7 @@ def _neighbours(plan: Plan) -> tuple[AnyStep, ...]:
     near = [
         Ask(fact=Fact(text=word, literal=word, kind=fact.kind))
         for fact in (*facts, *loose)
-        for word in _misspelt(fact.literal)
+        for word in (*_misspelt(fact.literal), _scattered(fact))
     ]
     return (
         *plan.said(*facts, *loose),

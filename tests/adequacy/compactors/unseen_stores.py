@@ -22,6 +22,45 @@ from compactors.vault import Lane, StoreError, Vault
 # A cache
 
 
+class FindsAllTheWordsSomewhere(SlotCache):
+    """A full-text index: a turn that has each word of the query, in whatever order and place, is found."""
+
+    def search(self, literal: str) -> Answer:
+        answer = super().search(literal)
+        if answer.kind is AnswerKind.FOUND:
+            return answer
+        wanted = set(re.findall(r"\w+", literal))
+        for turn in reversed(self.known()):
+            if wanted and wanted <= set(re.findall(r"\w+", whole(turn))) and self.original(turn) is not None:
+                return Answer(kind=AnswerKind.FOUND, text=whole(turn), source=turn.id, evidence=True)
+        return answer
+
+
+class TakesTheFirstOfATurn(SlotCache):
+    """Of later turns the last one holds, and of each turn its first word on the matter."""
+
+    def reconstitute(self, subject: str, attribute: str, evidence: bool) -> Answer:
+        answer = super().reconstitute(subject, attribute, evidence)
+        same = [s.value for s in statements(answer.text or "") if self.means(s, subject) and s.attribute == attribute]
+        return replace(answer, value=same[0]) if same else answer
+
+
+class AnswersWithEveryValue(SlotCache):
+    """A slot's values are joined, so that nothing is lost; which of them holds is for the caller to find out."""
+
+    def reconstitute(self, subject: str, attribute: str, evidence: bool) -> Answer:
+        answer = super().reconstitute(subject, attribute, evidence)
+        if answer.kind is not AnswerKind.FOUND:
+            return answer
+        same = [
+            s.value
+            for turn in self.known()
+            for s in statements(whole(turn))
+            if self.means(s, subject) and s.attribute == attribute and self.original(turn) is not None
+        ]
+        return replace(answer, value=" / ".join(dict.fromkeys(same)) or answer.value)
+
+
 class KeysByAShortDigest(SlotCache):
     """Two hexadecimal digits of the content are the key; who comes first has it."""
 
@@ -336,6 +375,9 @@ class SaysCommittedOfAnErasureThatItDidNotFinish(Vault):
 
 
 WRONG: tuple[tuple[type[Any], str], ...] = (
+    (FindsAllTheWordsSomewhere, "REC-1"),
+    (TakesTheFirstOfATurn, "REC-1"),
+    (AnswersWithEveryValue, "REC-1"),
     (KeysByAShortDigest, "PTR-1"),
     (CountsFromOneAfterARestart, "EPO-1"),
     (FindsAPlaceholder, "REC-1"),
