@@ -534,6 +534,20 @@ class TestProgress:
             play.compact(outcome, shown=tuple(names), reply="Done.").look(play.raws(*names))
         return judge("PRO-1", play)
 
+    @pytest.mark.parametrize(("keep", "blamed"), [(None, True), (2, True), (9, True), (10, False), (12, False)])
+    @pytest.mark.parametrize("reply", ["Done.", "Done. " * 9])
+    def test_pro_1_believes_what_can_be_seen_of_an_excuse(self, keep: int | None, blamed: bool, reply: str) -> None:
+        """So many newest turns stay always, as was said at the start; or the reply alone is over the watermark."""
+        play = Play(settings=Settings(budget=20, watermark=0.5, keep=keep))
+        names = [f"t{number}" for number in range(1, 12)]
+        for name in names:
+            play.say(name, f"{name}. {TWO}")
+        play.look(play.raws(*names)).compact(shown=("t1",), reply="Done.")
+        left = [summary("s1", "Done."), *play.raws(*names[1:])]
+        play.look(left).compact(REFUSED, shown=("t2",), reply=reply).look(left)
+
+        assert bool(judge("PRO-1", play).failures) == (blamed and reply == "Done.")
+
     @pytest.mark.parametrize("outcome", [Outcome(kind=OutcomeKind.NOTHING), REFUSED, COMMITTED])
     def test_pro_1_names_a_compactor_that_never_replaces_anything(self, outcome: Outcome) -> None:
         judged = self.never_replaced(outcome, turns=7)
@@ -597,7 +611,7 @@ class TestProgress:
         ],
     )
     def test_pro_1_takes_no_excuse_that_names_nothing_the_reply_left_out(self, outcome: Outcome) -> None:
-        judged = self.over(outcome, reply=f"Done. The canary was green. {TWO}")
+        judged = self.over(outcome, reply="The canary was green all night.")
 
         assert "names no fact" in judged.failures[0].sentence
         assert judged.triggered == 1

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from anchorhold.checkers.progress import excuse
+from anchorhold.checkers.progress import excuse, withheld
 from anchorhold.checkers.provenance import reply_of, shown_to
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Withdrawal
 from anchorhold.checkers.rule import RuleChecker
@@ -146,7 +146,12 @@ def con_2(reading: Reading, tally: Tally) -> None:
                     fact=f"compactions at {outer.start} and {inner.start}",
                     event=look.end,
                 )
-            elif not (inner.committed or outer.committed) and all(c.ok for o in (inner, outer) for c in o.calls):
+            elif (
+                not (inner.committed or outer.committed)
+                and all(c.ok for o in (inner, outer) for c in o.calls)
+                # Either would have been held back alone.
+                and not all(withheld(o, reading.header.settings) for o in (inner, outer))
+            ):
                 tally.fail(
                     "Two compactions overlapped, both had a summary, and neither committed "
                     f"({_told(outer)}; {_told(inner)}).",

@@ -8,7 +8,7 @@ from anchorhold.checkers.reading import Operation, Reading, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, plain, shorten
-from anchorhold.compactor import Unit
+from anchorhold.compactor import Settings, Unit
 from anchorhold.history import EventType
 from anchorhold.size import CHARACTERS_A_TOKEN, high_water, turn_size, window_size
 from anchorhold_spec.vocabulary import Item, OutcomeKind
@@ -32,7 +32,7 @@ FAULTS = frozenset(
 TRIES = 3
 """Compactions in a row that were committed, after which a window is to be under its watermark."""
 FEW = 6
-"""Turns at the end of a window that a compactor may leave alone, whatever the watermark."""
+"""Turns at the end of a window that a compactor may leave alone, whatever the watermark and whatever it says."""
 WITHOUT_BUDGET = 24
 """Turns in the window that are enough to ask for a compaction where the compactor has no known budget."""
 
@@ -54,6 +54,14 @@ def _sick(reading: Reading) -> float:
         if operation.op in FAULTS or not all(_faithful(call) for call in operation.calls):
             return operation.start
     return math.inf
+
+
+def few(settings: Settings) -> int:
+    """Turns at the end of a window that this compactor may leave alone: more than `FEW` where it said so beforehand.
+
+    Who says so of every window is never seen to get anywhere, and his rule stays inconclusive.
+    """
+    return max(FEW, settings.keep or 0)
 
 
 def excuse(operation: Operation) -> str | None:
@@ -91,10 +99,29 @@ def left_over(reading: Reading, stretch: Stretch) -> int:
 
 def held_up(reading: Reading, stretch: Stretch, compact: Operation) -> str | None:
     """What really holds a window up, in words. An end over the watermark is then no failure, and no success."""
-    if left_over(reading, stretch) <= FEW and (compact.committed or excuse(compact) is not None):
+    settings = reading.header.settings
+    if left_over(reading, stretch) <= few(settings) and (compact.committed or excuse(compact) is not None):
         return "some windows stayed over the watermark with the latest turns and the summary in them"
-    outcome = compact.outcome()
-    calls = [call for call in compact.calls if call.op == "summarise" and call.ok]
+    return withheld(compact, settings)
+
+
+def outgrown(compact: Operation, settings: Settings) -> bool:
+    """Whether what the model answered would alone fill the window up to its watermark: no summary fits it."""
+    limit = high_water(settings)
+    if limit is None or settings.unit is not Unit.TOKENS or excuse(compact) is None:
+        return False
+    return any(len(reply_of(call)) / CHARACTERS_A_TOKEN > limit for call in _answered(compact))
+
+
+def _answered(compact: Operation) -> list[Operation]:
+    return [call for call in compact.calls if call.op == "summarise" and call.ok]
+
+
+def withheld(compact: Operation, settings: Settings) -> str | None:
+    """Why a compaction is right not to commit what its model answered, in words: only what the record bears out."""
+    if outgrown(compact, settings):
+        return "some summaries would not have fitted under the watermark"
+    outcome, calls = compact.outcome(), _answered(compact)
     if outcome is None or not outcome.facts or not calls:
         return None
     shown, replies = " ".join(map(shown_to, calls)), plain(" ".join(map(reply_of, calls)))
@@ -146,7 +173,9 @@ def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...], sick: floa
         if not _asked(stretch) or demand <= (WITHOUT_BUDGET if limit is None else limit):
             continue
         # Where no more than the latest turns are there, nobody has to replace any.
-        if left_over(reading, stretch) > FEW:
+        if left_over(reading, stretch) > few(reading.header.settings) and not all(
+            outgrown(compact, reading.header.settings) for compact in stretch.of("compact")
+        ):
             asked, waiting, last = asked + 1, len(stretch.after.raw), stretch.after.end
         # Of several compactions in a row it is the last that counts.
         if _asked(then):

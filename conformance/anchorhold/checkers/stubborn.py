@@ -2,7 +2,7 @@
 
 from statistics import median
 
-from anchorhold.checkers.progress import FEW, excuse
+from anchorhold.checkers.progress import excuse, few
 from anchorhold.checkers.reading import Observation, Reading, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
@@ -93,7 +93,7 @@ def _wanting(reading: Reading, observation: Observation, stuck: dict[str, str]) 
         for said in reading.present(observation)
         if said.turn.id in observation.raw and said.turn.id not in stuck and not said.turn.protected
     ]
-    if len(turns) <= FEW:
+    if len(turns) <= few(settings):
         return []
     over = len(turns) > WITHOUT_BUDGET if limit is None else window_size(observation.items, settings.unit) > limit
     return turns if over else []

@@ -107,7 +107,7 @@ def _misspelt(literal: str) -> tuple[str, ...]:
 
 
 def _scattered(fact: Fact) -> str:
-    """The words of one sentence, with the last two the other way round: all of them stand in its turn, and not this."""
+    """The words of one sentence, with the last two the other way round: its turn has all of them, and not this."""
     *_, first, last = fact.text.rstrip(".").split()
     return f"{last} {first}"
 
