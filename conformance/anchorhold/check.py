@@ -6,7 +6,7 @@ rule that fails the smallest failing history is played again, shortened, and kep
 
 import difflib
 import shlex
-import time
+from time import monotonic
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -447,7 +447,7 @@ def check(
     Raises `AdapterError` where the adapter does not work: there is then no verdict on anything. Raises
     `UnknownScenario` where no scenario of a name exists, and `OSError` where a history cannot be written.
     """
-    begun = time.monotonic()
+    begun = monotonic()
     listener = progress or Silent()
     run = _Run(loaded, seed=seed, effort=effort, progress=listener)
     found = [_Found(checker) for checker in checkers if rules is None or checker.rule in rules]
@@ -482,7 +482,7 @@ def check(
         version=run.description.version,
         verdicts=verdicts,
         failures=failures,
-        seconds=round(time.monotonic() - begun, 3),
+        seconds=round(monotonic() - begun, 3),
         seed=seed,
         effort=effort.value,
         irreversible=run.description.irreversible,

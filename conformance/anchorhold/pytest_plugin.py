@@ -6,7 +6,7 @@ and a lock in it. Only rules that are tested in this session are judged.
 
 import hashlib
 import re
-import time
+from time import monotonic
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,7 +109,7 @@ def _check(asked: "Asked", tested: tuple[str, ...], kept: Path, *, examples: Pat
     from anchorhold_spec.catalogue import RULES
 
     checking = asked.checking
-    begun = time.monotonic()
+    begun = monotonic()
     _fresh(kept / "histories", tested)
     try:
         with load(checking.target) if asked.kind is None else load_class(asked.kind, name=checking.target) as loaded:
@@ -123,5 +123,5 @@ def _check(asked: "Asked", tested: tuple[str, ...], kept: Path, *, examples: Pat
                 examples=examples,
             ).result
     except AdapterError as error:
-        seconds = round(time.monotonic() - begun, 3)
+        seconds = round(monotonic() - begun, 3)
         return broken(compactor=checking.target, error=str(error), seconds=seconds, seed=checking.seed)

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anchorhold.checkers.observe import raw_turns
 from anchorhold.checkers.words import carries_calls, forms, holds, plain, quotes, says, stands
 from anchorhold.planting import KINDS, Planter
-from anchorhold_spec.vocabulary import Fact, ToolCall, Turn
+from anchorhold_spec.vocabulary import CarrierKind, Fact, Item, ToolCall, Turn
 
 FACTS = st.builds(
     lambda seed, kind: Planter(seed).fact(kind), st.integers(min_value=0, max_value=10_000), st.sampled_from(KINDS)
@@ -114,3 +115,11 @@ def test_arguments_that_are_no_json_have_to_be_there_as_they_are() -> None:
 
     assert carries_calls("run: ls -l /srv", calls)
     assert not carries_calls("run: ls -l", calls)
+
+
+@pytest.mark.parametrize("turn", ["t9", "m-9", None])
+def test_a_turn_that_is_only_being_appended_is_none_of_those_that_were_said(turn: str | None) -> None:
+    """Its item stands in the window before its append has ended; ids are known of the whole history."""
+    item = Item(id="i", kind=CarrierKind.RAW, text="Go on.", turn=turn)
+
+    assert raw_turns((item,), {}, {"t9": "t9", "m-9": "t9"}) == frozenset()

@@ -343,7 +343,8 @@ def raw_turns(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mappin
         if item.kind is not CarrierKind.RAW:
             continue
         name = item.turn if item.turn in said else aliases.get(item.turn or "")
-        if name is not None:
+        # Ids are told of the whole history: one of a turn that is only being appended is of nothing that was said yet.
+        if name is not None and name in said:
             one = said[name]
             turn, text = one.turn, item.text
             if text is not None and text == turn.text and not turn.calls and turn.data is None and text.strip():

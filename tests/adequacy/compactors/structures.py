@@ -126,6 +126,13 @@ class ForgetsTheRequest(FileArchive):
         return [turn for turn in turns if turn.id in free]
 
 
+class KeepsTwelveTurns(SlotCache):
+    """Honest: the newest twelve turns always stay, whatever the watermark, and it says so at the start."""
+
+    def open(self, settings: Settings, summarise: Summarise) -> Settings:
+        return super().open(replace(settings, keep=12), summarise)
+
+
 class KeepsTheFirstTwo(SlotCache):
     """Honest: the first turns of a session stay too, since they often say what it is about."""
 
@@ -151,7 +158,7 @@ class ShowsMarks(EventLog):
         ]
 
 
-HONEST: tuple[type[Any], ...] = (KeepsTheFirstTwo, ShowsMarks)
+HONEST: tuple[type[Any], ...] = (KeepsTwelveTurns, KeepsTheFirstTwo, ShowsMarks)
 WRONG: tuple[tuple[type[Any], str], ...] = (
     (CutsAnywhere, "STR-1"),
     (ReplacesOpenCalls, "STR-1"),
