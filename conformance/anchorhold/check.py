@@ -6,12 +6,12 @@ rule that fails the smallest failing history is played again, shortened, and kep
 
 import difflib
 import shlex
-from time import monotonic
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import monotonic
 
 import msgspec
 

@@ -6,9 +6,9 @@ and a lock in it. Only rules that are tested in this session are judged.
 
 import hashlib
 import re
-from time import monotonic
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest

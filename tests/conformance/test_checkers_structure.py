@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from history_builder import ALL, KEEPING, Play, answer, found, judge, raw, slot, summary
 
+from anchorhold.compactor import Settings
 from anchorhold.history import EventType
 from anchorhold.workload import Append
 from anchorhold_spec.vocabulary import (
@@ -286,6 +287,21 @@ def test_pro_4_a_summary_does_not_grow_with_its_generations(growth: int, failure
         play.say(f"t{number}", f"Words of turn {number}.").look([])
         text = f"Notes {number}." + "x" * growth * number
         play.compact(shown=(f"t{number}",), reply=f"Notes {number}.").look([summary(f"s{number}", text)])
+    told = judge("PRO-4", play)
+
+    assert told.triggered >= 6
+    assert len(told.failures) == failures
+
+
+@pytest.mark.parametrize(("budget", "failures"), [(None, 1), (4000, 0)])
+def test_pro_4_summaries_that_stand_beside_each_other_are_bounded_by_the_watermark(
+    budget: int | None, failures: int
+) -> None:
+    play, live = Play(settings=Settings(budget=budget)), []
+    for number in range(8):
+        play.say(f"t{number}", f"Words of turn {number}.").look(live)
+        live = [*live, summary(f"s{number}", f"Notes {number}." + "x" * 300)]
+        play.compact(shown=(f"t{number}",), reply=f"Notes {number}." + "x" * 300).look(live)
     told = judge("PRO-4", play)
 
     assert told.triggered >= 6

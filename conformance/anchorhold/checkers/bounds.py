@@ -5,6 +5,7 @@ from anchorhold.checkers.reading import Observation, Reading, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content
+from anchorhold.size import high_water
 
 EARLY = 3
 """Generations in which a summary may find its size."""
@@ -24,8 +25,13 @@ def _owed(reading: Reading, observation: Observation) -> int:
 
 
 def _excess(reading: Reading, stretch: Stretch) -> int:
-    """Characters of the summaries beyond what the model wrote just now, and beyond twice what has to be carried."""
-    size = sum(len(content(item)) for item in stretch.after.summaries)
+    """Characters of the summaries beyond what the model wrote just now, and beyond twice what has to be carried.
+
+    Of those that were just written, where the window has a watermark: earlier ones that stand beside them as they were
+    written are no generation's growth, and how many there may be is said by the watermark (PRO-1). Else of all.
+    """
+    bounded = high_water(reading.header.settings) is not None
+    size = sum(len(content(item)) for item in (stretch.new_summaries if bounded else stretch.after.summaries))
     written = sum(len(reply_of(call)) for call in stretch.calls if call.ok)
     return size - written - 2 * _owed(reading, stretch.after)
 

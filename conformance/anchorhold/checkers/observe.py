@@ -343,7 +343,7 @@ def raw_turns(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mappin
         if item.kind is not CarrierKind.RAW:
             continue
         name = item.turn if item.turn in said else aliases.get(item.turn or "")
-        # Ids are told of the whole history: one of a turn that is only being appended is of nothing that was said yet.
+        # Ids are known of the whole history, also of a turn that is only being appended.
         if name is not None and name in said:
             one = said[name]
             turn, text = one.turn, item.text
