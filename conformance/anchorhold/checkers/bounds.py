@@ -27,8 +27,8 @@ def _owed(reading: Reading, observation: Observation) -> int:
 def _excess(reading: Reading, stretch: Stretch) -> int:
     """Characters of the summaries beyond what the model wrote just now, and beyond twice what has to be carried.
 
-    Of those that were just written, where the window has a watermark: earlier ones that stand beside them as they were
-    written are no generation's growth, and how many there may be is said by the watermark (PRO-1). Else of all.
+    Of those that were just written, where the window has a watermark: earlier ones that stand beside them as they
+    were are no generation's growth, and how many there may be is said by the watermark (PRO-1). Else of all.
     """
     bounded = high_water(reading.header.settings) is not None
     size = sum(len(content(item)) for item in (stretch.new_summaries if bounded else stretch.after.summaries))

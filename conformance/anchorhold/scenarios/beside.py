@@ -183,6 +183,24 @@ def _forked(plan: Plan) -> tuple[AnyStep, ...]:
     )
 
 
+def _forgotten_in_a_branch(plan: Plan) -> tuple[AnyStep, ...]:
+    """What two branches have in common is erased in one of them: nothing of it is left in the other (ERA-1)."""
+    secret, other = (plan.planter.say(fact) for fact in plan.facts(2))
+    return (
+        secret,
+        other,
+        *plan.compacted("faithful", *plan.facts(1)),
+        Fork(branch=TWIG),
+        *plan.said(*plan.facts(1)),
+        Forget(turn=secret.turn.id),
+        *_asks(*secret.facts, *other.facts),
+        Switch(session="s", user="u"),
+        *_asks(*secret.facts, *other.facts),
+        *plan.compacted("drop"),
+        *_asks(*secret.facts, *other.facts),
+    )
+
+
 SIDE_BY_SIDE = (
     Scenario(name="appends-meanwhile", aims=("CON-1", "PTR-3", "ANC-1"), build=_appends, needs=BESIDE),
     Scenario(name="appends-and-failure", aims=("CON-1", "OUT-1", "PRO-3"), build=_during_a_failure, needs=BESIDE),
@@ -195,6 +213,12 @@ SIDE_BY_SIDE = (
     ),
     Scenario(
         name="forgotten-meanwhile", aims=("CON-3", "ERA-1"), build=_forgotten_meanwhile, needs=BESIDE | {"forget"}
+    ),
+    Scenario(
+        name="forgotten-in-a-branch",
+        aims=("ERA-1", "ISO-1"),
+        build=_forgotten_in_a_branch,
+        needs=frozenset({"forget", "fork", "switch"}),
     ),
     Scenario(name="forked", aims=("ISO-1", "CON-3", "PTR-4"), build=_forked, needs=frozenset({"fork", "switch"})),
 )

@@ -151,6 +151,7 @@ def _exact(plan: Plan) -> tuple[AnyStep, ...]:
     planter = plan.planter
     odd = (
         *(planter.utter(f"{text}(note {number})", speaker="assistant") for number, text in enumerate(ODD)),
+        planter.utter("\n    Indented, and ended by a blank line (note outer). \t\n\n", speaker="assistant"),
         planter.attach(SURROGATES),
         planter.attach(noise(plan)),
     )

@@ -45,6 +45,13 @@ class TakesTheFirstOfATurn(SlotCache):
         return replace(answer, value=same[0]) if same else answer
 
 
+class StripsTheEnds(SlotCache):
+    """What stands before the first word and after the last is not archived."""
+
+    def put(self, turn: Turn) -> str:
+        return super().put(replace(turn, text=turn.text.strip()) if turn.text is not None else turn)
+
+
 class AnswersWithEveryValue(SlotCache):
     """A slot's values are joined, so that nothing is lost; which of them holds is for the caller to find out."""
 
@@ -378,6 +385,7 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     (FindsAllTheWordsSomewhere, "REC-1"),
     (TakesTheFirstOfATurn, "REC-1"),
     (AnswersWithEveryValue, "REC-1"),
+    (StripsTheEnds, "STR-3"),
     (KeysByAShortDigest, "PTR-1"),
     (CountsFromOneAfterARestart, "EPO-1"),
     (FindsAPlaceholder, "REC-1"),
