@@ -6,7 +6,6 @@ It judges nothing.
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -32,6 +31,7 @@ from anchorhold.checkers.reading import (
     Source,
     Stretch,
     Withdrawal,
+    changed,
     convert,
     lane,
 )
@@ -232,7 +232,9 @@ class Lanes:
 def _planted(header: Header, operation: Operation, turn: str) -> tuple[Fact, ...]:
     """The facts that a turn asserts: as its `append` says, or as the workload does where an `append` says nothing."""
     if "facts" in operation.arguments:
-        return convert(operation.arguments["facts"], tuple[Fact, ...])
+        facts = operation.arguments["facts"]
+        decoded = type(facts) is tuple and all(isinstance(fact, msgspec.Struct) for fact in facts)
+        return facts if decoded else convert(facts, tuple[Fact, ...])
     steps = header.workload.steps
     here = steps[operation.step] if operation.step < len(steps) else None
     if isinstance(here, Append):
@@ -323,7 +325,7 @@ def as_summary(item: Item, said: Mapping[str, Said], aliases: Mapping[str, str],
         return item
     flat = plain(content(item))
     if any(reply in flat for reply in replies):
-        return replace(item, kind=CarrierKind.SUMMARY)
+        return changed(item, kind=CarrierKind.SUMMARY)
     return item
 
 
@@ -374,7 +376,7 @@ def joined(first: Answer, answers: Mapping[str, Answer], errors: Mapping[str, st
     while answer.kind is AnswerKind.PARTIAL and answer.continuation is not None:
         following = answer.continuation
         if following in seen or following in errors:
-            return replace(answer, continuation=None)
+            return changed(answer, continuation=None)
         if following not in answers:
             break
         seen.add(following)
@@ -382,8 +384,8 @@ def joined(first: Answer, answers: Mapping[str, Answer], errors: Mapping[str, st
         if rest.kind is AnswerKind.PENDING:
             return rest
         if rest.kind not in CONTENT:
-            return replace(answer, continuation=None)
-        answer = replace(
+            return changed(answer, continuation=None)
+        answer = changed(
             rest,
             text=(answer.text or "") + (rest.text or "") if answer.text or rest.text else None,
             data=(answer.data or b"") + (rest.data or b"") if answer.data or rest.data else None,
@@ -414,8 +416,10 @@ class Look:
         self.ended: dict[str, int] = {}
         self.manifests: dict[str, tuple[Entry, ...]] = {}
         self.questions: list[Question] = []
+        self.found: list[Answer] = []
+        """Answers to other questions, of which no more is known here than that they have continuations."""
         self.pieces = False
-        """Whether an answer has a continuation."""
+        """Whether an answer of a pointer has a continuation."""
 
     @property
     def carried(self) -> frozenset[str]:
@@ -425,7 +429,31 @@ class Look:
     @property
     def every(self) -> tuple[Answer, ...]:
         """Every answer, in pieces."""
-        return (*self.answers.values(), *(question.answer for question in self.questions))
+        return (*self.answers.values(), *(question.answer for question in self.questions), *self.found)
+
+    def like(self, last: "Look") -> bool:
+        """Whether it shows what another one showed. Parts that are equal become the same objects: whoever has gone
+        through them need not again."""
+        same = True
+        if self.live is not last.live:
+            if self.live == last.live:
+                self.live = last.live
+            else:
+                same = False
+        if self.pointers is not last.pointers:
+            if self.pointers == last.pointers:
+                self.pointers = last.pointers
+            else:
+                same = False
+        if self.answers == last.answers and self.errors == last.errors:
+            self.answers, self.errors = last.answers, last.errors
+        else:
+            same = False
+        return same and self._rest() == last._rest()
+
+    def _rest(self) -> tuple[Any, ...]:
+        since = None if self.since is None else (self.since.value,)
+        return since, self.status, self.ratios, self.audits, self.tombstones, self.manifests, self.found
 
     def take(self, operation: Operation) -> None:
         """Take the end of a read in."""
@@ -495,7 +523,7 @@ class Look:
         assert self.start is not None
         handed = NONE
         answers, errors, questions = self.answers, self.errors, tuple(self.questions)
-        if self.pieces or any(question.answer.continuation is not None for question in questions):
+        if self.pieces or self.found or any(question.answer.continuation is not None for question in questions):
             handed = frozenset(a.continuation for a in self.every if a.continuation is not None) - self.carried
             pieces = {token: joined(answer, answers, errors) for token, answer in answers.items()}
             questions = tuple(

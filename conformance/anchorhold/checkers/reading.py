@@ -6,7 +6,7 @@ same session are joined by the `Stretch` of operations between them. `anchorhold
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar, overload
 
 import msgspec
@@ -133,7 +133,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         value = self.value
         if value is None or self.ended is not EventType.OK:
             return None
-        return value if type(value) is Outcome else self._outcome
+        return value if type(value) is Outcome or isinstance(value, msgspec.Struct) else self._outcome
 
     @once
     def _outcome(self) -> Outcome | None:
@@ -437,7 +437,17 @@ def convert(value: Any, kind: type[T]) -> T:
     of the vocabulary already stays as it is."""
     if type(value) is kind or (isinstance(kind, type) and isinstance(value, kind)):
         return value
+    if isinstance(value, msgspec.Struct):
+        # Decoded as a struct with the same fields.
+        return value  # type: ignore[return-value]
     return msgspec.convert(value, kind)
+
+
+def changed(value: T, **fields: Any) -> T:
+    """A value of the vocabulary with other values in some fields, whether it is a dataclass or a struct like one."""
+    if isinstance(value, msgspec.Struct):
+        return msgspec.structs.replace(value, **fields)
+    return replace(value, **fields)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True, kw_only=True)

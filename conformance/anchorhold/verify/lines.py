@@ -7,14 +7,15 @@ missing or torn the rest of its history is `Cut`, because what is missing may be
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import IO, Final
 
 import msgspec
 
 from anchorhold.checkers.course import Course
 from anchorhold.history import FORMAT, Event, EventType, Header
-from anchorhold.verify.forms import OPERATIONS, Frame, misformed
-from anchorhold.verify.values import Values
+from anchorhold.verify.events import decode, fit
+from anchorhold.verify.forms import OPERATIONS, misformed
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
 """Bytes. A longer line is read past, without being held in memory, and counts as torn."""
@@ -116,7 +117,6 @@ _HEADER = msgspec.json.Decoder(Header)
 HEADER: Final = b'{"anchorhold_history":'
 """How a header begins as this suite writes it."""
 INVOKE: Final = EventType.INVOKE
-_FRAMES: Final = msgspec.json.Decoder(Frame)
 
 
 def _header(raw: bytes) -> Header | None:
@@ -137,7 +137,6 @@ class Reader:
         self._reading = False
         self._told = False
         self._open: dict[tuple[str, str], int] = {}
-        self._values = Values()
 
     @property
     def reading(self) -> bool:
@@ -156,35 +155,24 @@ class Reader:
         if not lines.startswith(b"{") or not lines.endswith(b"}\n") or lines.count(b"}\n{") != number - 1:
             return 0
         try:
-            lines.decode()  # strings that nobody has a use for are passed over, whatever bytes they are
-            frames = _FRAMES.decode_lines(lines)
+            if not lines.isascii():
+                lines.decode()  # strings that nobody has a use for are passed over, whatever bytes they are
+            events = decode(lines)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return 0
-        if len(frames) != number:
+        if len(events) != number or not fit(events, self._next):
             return 0
-        for index, frame in enumerate(frames, start=self._next):
-            if frame.index != index:
-                return 0
-        heard = self._values.heard(frames)
-        if heard is None:
-            return 0
-        open_, at = self._open, 0
-        while at < number:
-            event = heard[at]
-            if event.kind is INVOKE:
-                if at + 1 < number:
-                    ended = heard[at + 1]
-                    if ended.op == event.op and ended.kind is not INVOKE and ended.process == event.process:
-                        if open_:
-                            open_.pop(event.key, None)
-                        course.both(event, ended, self._next + at, frames[at].step)
-                        at += 2
-                        continue
-                open_[event.key] = first + at
-            elif open_:
-                open_.pop(event.key, None)
-            course.take(event, self._next + at, frames[at].step)
-            at += 1
+        open_, begin = self._open, self._next
+        for event in course.go(events):
+            if event.type is INVOKE:
+                open_[event.process, event.op] = first + event.index - begin
+            else:
+                open_.pop((event.process, event.op), None)
+        for (process, op), line in [*open_.items()]:
+            # What began by itself may have been ended by one that had a beginning beside it.
+            later = islice(events, max(0, line - first + 1), None)
+            if any(each.op == op and each.type is not INVOKE and each.process == process for each in later):
+                del open_[process, op]
         self._next += number
         return number
 
