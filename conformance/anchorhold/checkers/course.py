@@ -18,6 +18,7 @@ from anchorhold.checkers.observe import (
     Lanes,
     Look,
     Reach,
+    Stood,
     as_summary,
     beginning,
     raw_turns,
@@ -48,8 +49,6 @@ from anchorhold_spec.vocabulary import Answer, CarrierKind, Item
 
 INVOKE: Final = EventType.INVOKE
 OK: Final = EventType.OK
-SHOWN: Final = frozenset({"live", "pointers"})
-"""Reads whose values come in the vocabulary's types, however they were decoded."""
 QUIET: Final = READS | SIDELINES
 REPLIES: Final = 1000
 """Calls of a model by whose replies an item is known as a summary where the compactor calls it something else: the
@@ -145,10 +144,10 @@ class Told:
 class _Window:
     """How a session was looked at last, and what was made of it."""
 
-    __slots__ = ("look", "seen", "state")
+    __slots__ = ("look", "seen", "state", "stood")
 
-    def __init__(self, seen: Observation, look: Look, state: object) -> None:
-        self.seen, self.look, self.state = seen, look, state
+    def __init__(self, seen: Observation, look: Look, state: object, stood: Stood) -> None:
+        self.seen, self.look, self.state, self.stood = seen, look, state, stood
 
 
 def _whole(asked: Heard, ended: Heard) -> Operation:
@@ -170,11 +169,11 @@ def _looked(reads: Sequence[Heard]) -> Look:
     look = Look()
     look.start = reads[0].index
     answers, ended_at = look.answers, look.ended
-    for at in range(0, len(reads), 2):
-        ended = reads[at + 1]
+    pairs = iter(reads)
+    for asked, ended in zip(pairs, pairs, strict=True):
         op, ok = ended.op, ended.type is OK
         if op == "get":
-            token = reads[at].about
+            token = asked.about
             if token not in ended_at:
                 ended_at[token] = ended.index
             if not ok:
@@ -186,13 +185,17 @@ def _looked(reads: Sequence[Heard]) -> Look:
                 look.pieces = True
             if look.errors:
                 look.errors.pop(token, None)
+        elif op == "pointers":
+            if ok:
+                look.pointers = ended.value
         elif op in READ_AS:
             value = ended.value
-            if op not in SHOWN and ok:
+            if ok and op != "live":
                 value = convert(value, READ_AS[op])
-            look.read(op, reads[at].about, value, ended.error, ok=ok, at=(reads[at].index, ended.index))
+            look.read(op, asked.about, value, ended.error, ok=ok, at=(asked.index, ended.index))
         elif ok and ended.value.continuation is not None:
             look.found.append(ended.value)
+            look.more = True
     look.end = reads[-1].index
     return look
 
@@ -201,9 +204,7 @@ def _cut_short(asked: Heard, by: Heard | None) -> Heard:
     """The end of what never ended by itself."""
     index, error = (asked.index, None) if by is None else (by.index, by.error)
     return Told(
-        Event(
-            index=index, step=asked.step, process=asked.process, type=EventType.INFO, op=asked.op, error=error
-        )
+        Event(index=index, step=asked.step, process=asked.process, type=EventType.INFO, op=asked.op, error=error)
     )
 
 
@@ -239,7 +240,7 @@ class Course(Knowing):
         self._raw = NONE
         self._last: Heard | None = None
         self.watching = Watching(rules, self, self._first)
-        self._plain = frozenset(READ_AS) - self.watching.wants
+        self._plain = READS - self.watching.wants
         """Reads of which nobody is told but by the look that they are part of."""
 
     @property
@@ -279,7 +280,8 @@ class Course(Knowing):
             event = events[at]
             if event.type is INVOKE and at + 1 < number:
                 ended = events[at + 1]
-                if ended.op == event.op and ended.type is not INVOKE and ended.process == event.process:
+                same = ended.__class__ is event.__class__ and ended.op == event.op
+                if same and ended.type is not INVOKE and ended.process == event.process:
                     at += 2
                     if event.op in plain and event.process == MAIN and self._asked is None and not self._main:
                         self._reads += (event, ended)
@@ -361,7 +363,7 @@ class Course(Knowing):
             self._reads = []
         self._flush()
         found = self.watching.finish()
-        # The watches know the course as well: a circle would be left to the collector, which is slower than letting go.
+        # The watches know the course as well: of a circle the collector would have to find out that it can go.
         del self.watching
         return found
 
@@ -487,8 +489,9 @@ class Course(Knowing):
                 self._raw = seen.raw
             self.watching.look(seen, same=True)
             return
-        seen = self._seen(look, session, window, amid=amid)
-        self._windows[session] = _Window(seen, look, state)
+        stood = {} if window is None else window.stood
+        seen = self._seen(look, session, window, stood, amid=amid)
+        self._windows[session] = _Window(seen, look, state, stood)
         self.watching.look(seen)
 
     def _amid(self, start: int) -> bool:
@@ -497,14 +500,14 @@ class Course(Knowing):
             return True
         return any(stack and stack[0].op not in QUIET for stack in self._open.values())
 
-    def _seen(self, look: Look, session: str, window: "_Window | None", *, amid: bool) -> Observation:
+    def _seen(self, look: Look, session: str, window: "_Window | None", stood: Stood, *, amid: bool) -> Observation:
         assert look.start is not None
         shown, last = look.live, None if window is None else window.seen
         if shown is None:
             live, raw = None, NONE
         else:
             live = self._kinds(shown, look.end)
-            raw = raw_turns(live, self.said, self.aliases)
+            raw = raw_turns(live, self.said, self.aliases, stood)
             # Turns that stand as they stood are the same ones, for whoever asks for that.
             if last is not None and raw == last.raw:
                 raw = last.raw

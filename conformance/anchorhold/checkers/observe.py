@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -329,12 +329,22 @@ def as_summary(item: Item, said: Mapping[str, Said], aliases: Mapping[str, str],
     return item
 
 
-def raw_turns(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str, str]) -> frozenset[str]:
+Stood: TypeAlias = dict[str, tuple[Item, Said, bool]]
+"""Of turns: an item of theirs, and whether the turn stood there as it was."""
+
+
+def raw_turns(
+    items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str, str], stood: Stood | None = None
+) -> frozenset[str]:
     """Which turns stand in the window as they were: by their id where it is told, otherwise by their words.
 
     Several turns may have been merged into one item, and an item may frame a turn (a name before it), so words that
     stand inside a raw item count. A turn with calls is there as it was only with the arguments of its calls.
+    `stood`: what was found out for an earlier window, which is made use of; it is left with what is found out now.
     """
+    before: Stood = {} if stood is None else dict(stood)
+    if stood is not None:
+        stood.clear()
 
     def called(flat: str, turn: str) -> bool:
         return carries_calls(flat, said[turn].turn.calls)
@@ -351,8 +361,16 @@ def raw_turns(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mappin
             if text is not None and text == turn.text and not turn.calls and turn.data is None and text.strip():
                 found.add(name)
                 continue
-            text = content(item)
-            if (one.stands_in(text) or not one.forms) and (not one.turn.calls or called(plain(text), name)):
+            known = before.get(name)
+            if known is not None and known[1] is one and known[0] == item:
+                there = known[2]
+            else:
+                text = content(item)
+                there = one.stands_in(text) or not one.forms
+                there = there and (not one.turn.calls or called(plain(text), name))
+            if stood is not None:
+                stood[name] = item, one, there
+            if there:
                 found.add(name)
             continue
         flat = plain(content(item))
@@ -418,6 +436,8 @@ class Look:
         self.questions: list[Question] = []
         self.found: list[Answer] = []
         """Answers to other questions, of which no more is known here than that they have continuations."""
+        self.more = False
+        """Whether anything else was read than window, pointers and what they lead to."""
         self.pieces = False
         """Whether an answer of a pointer has a continuation."""
 
@@ -448,10 +468,16 @@ class Look:
         if self.answers == last.answers and self.errors == last.errors:
             self.answers, self.errors = last.answers, last.errors
         else:
-            same = False
-        return same and self._rest() == last._rest()
+            same, answers = False, self.answers
+            for token, before in last.answers.items():
+                if token in answers and answers[token] == before:
+                    answers[token] = before
+        if not (self.more or last.more):
+            return same
+        return same and self.rest() == last.rest()
 
-    def _rest(self) -> tuple[Any, ...]:
+    def rest(self) -> tuple[Any, ...]:
+        """What was read besides window, pointers and what they lead to."""
         since = None if self.since is None else (self.since.value,)
         return since, self.status, self.ratios, self.audits, self.tombstones, self.manifests, self.found
 
@@ -486,16 +512,20 @@ class Look:
             else:
                 self.errors[about] = error or "an error"
                 self.answers.pop(about, None)
-        elif not ok:
             return
-        elif op == "live":
+        if not ok:
+            return
+        if op == "live":
             self.live = value
             for item in value:
                 if item.pending:
                     self.pending.add(item.id)
-        elif op == "pointers":
+            return
+        if op == "pointers":
             self.pointers = value
-        elif op == "manifest":
+            return
+        self.more = True
+        if op == "manifest":
             self.manifests[about] = value
         elif op == "tombstones":
             self.tombstones = value

@@ -86,6 +86,7 @@ class _Answered(Line, gc=False, kw_only=True):
     value: Answer | None = None
 
     def fits(self) -> bool:
+        """As in `Line`."""
         if self.type is OK:
             return self.value is not None and self.value.kind is not None
         return self.type is not INVOKE or self.value is None
@@ -98,10 +99,12 @@ class Get(_Answered, tag="get", gc=False, kw_only=True):
 
     @property
     def about(self) -> str:
+        """As in `Line`."""
         value = self.value
         return "" if value is None or value.token is msgspec.UNSET else value.token
 
     def arguments(self) -> Mapping[str, Any]:
+        """As in `Line`."""
         return {"token": self.about}
 
 
@@ -126,6 +129,7 @@ class Compact(Line, tag="compact", gc=False, kw_only=True):
     value: Outcome | None = None
 
     def fits(self) -> bool:
+        """As in `Line`."""
         if self.type is OK:
             return self.value is not None and self.value.kind is not None
         return self.type is not INVOKE or self.value is None
@@ -145,10 +149,12 @@ class Append(Line, tag="append", gc=False, kw_only=True):
     value: _Appended | str | None = None
 
     def fits(self) -> bool:
+        """As in `Line`."""
         # Nothing is asked of what an append ends with.
         return self.type is not INVOKE
 
     def arguments(self) -> Mapping[str, Any]:
+        """As in `Line`."""
         value = self.value
         if type(value) is not _Appended:
             return NO_ARGUMENTS
@@ -171,12 +177,14 @@ class Summarise(Line, tag="summarise", gc=False, kw_only=True):
     value: _Summarised | None = None
 
     def fits(self) -> bool:
+        """As in `Line`."""
         value = self.value
         if self.type is OK:
             return value is not None and value.text is not msgspec.UNSET
         return self.type is not INVOKE or (value is not None and value.messages is not msgspec.UNSET)
 
     def result(self) -> Any:
+        """As in `Line`."""
         value = self.value
         assert value is not None
         told = {"text": value.text, "finish": value.finish, "mode": value.mode}
@@ -191,14 +199,17 @@ class Other(Line, gc=False, kw_only=True):
     answers = _Closely
 
     def fits(self) -> bool:
+        """As in `Line`."""
         return misformed(self.type, self.op, self.value) is None
 
     @property
     def about(self) -> str:
+        """As in `Line`."""
         asked = self.op in ABOUT and self.type is INVOKE and self.value
         return str(self.value.get(ABOUT[self.op], "")) if asked else ""
 
     def arguments(self) -> Mapping[str, Any]:
+        """As in `Line`."""
         return self.value if isinstance(self.value, dict) else NO_ARGUMENTS
 
 
@@ -234,9 +245,9 @@ def decode(lines: bytes) -> list[Line]:
 
 def fit(events: list[Line], first: int) -> bool:
     """Whether these are the events from this index on, and each says what its operation may say."""
-    for index, event in enumerate(events, start=first):
-        if event.index != index:
-            return False
+    if [event.index for event in events] != [*range(first, first + len(events))]:
+        return False
+    for event in events:
         kind = event.type
         if kind is INVOKE:
             if event.value.__class__ is not event.asks and not event.fits():
@@ -244,3 +255,15 @@ def fit(events: list[Line], first: int) -> bool:
         elif kind is OK and event.value.__class__ is not event.answers and not event.fits():
             return False
     return True
+
+
+def line_by_line(lines: bytes, number: int) -> bool:
+    """Whether so many documents that stand there one after the other are a line each."""
+    # Nothing can go on behind a brace, a line's end and a brace: these are the ends of documents. Where two stood in
+    # one line, there would be fewer of them. (Looking for each end is faster than counting them: most is skipped.)
+    at, find = 0, lines.find
+    for _ in range(number - 1):
+        at = find(b"\n", at) + 1
+        if lines[at - 2 : at + 1] != b"}\n{":
+            return False
+    return find(b"\n", at) == len(lines) - 1 and lines.endswith(b"}\n") and lines.startswith(b"{")

@@ -14,7 +14,7 @@ import msgspec
 
 from anchorhold.checkers.course import Course
 from anchorhold.history import FORMAT, Event, EventType, Header
-from anchorhold.verify.events import decode, fit
+from anchorhold.verify.events import decode, fit, line_by_line
 from anchorhold.verify.forms import OPERATIONS, misformed
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
@@ -149,18 +149,14 @@ class Reader:
         Tells the course of them, and answers with their number; with 0, and nothing was done, where one of them is
         something else, or says something that has to be looked at more closely: `take` says what it is.
         """
-        number = lines.count(b"\n")
-        # Each line is a document and each document a line: where one ended and another began in the middle of a line,
-        # there would be more of them; and none can go on behind a brace, a line's end and a brace.
-        if not lines.startswith(b"{") or not lines.endswith(b"}\n") or lines.count(b"}\n{") != number - 1:
-            return 0
         try:
             if not lines.isascii():
                 lines.decode()  # strings that nobody has a use for are passed over, whatever bytes they are
             events = decode(lines)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return 0
-        if len(events) != number or not fit(events, self._next):
+        number = len(events)
+        if not number or not line_by_line(lines, number) or not fit(events, self._next):
             return 0
         open_, begin = self._open, self._next
         for event in course.go(events):
