@@ -185,12 +185,15 @@ def _looked(reads: Sequence[Heard]) -> Look:
                 look.pieces = True
             if look.errors:
                 look.errors.pop(token, None)
+        elif op == "live":
+            if ok:
+                look.show(ended.value)
         elif op == "pointers":
             if ok:
                 look.pointers = ended.value
         elif op in READ_AS:
             value = ended.value
-            if ok and op != "live":
+            if ok:
                 value = convert(value, READ_AS[op])
             look.read(op, asked.about, value, ended.error, ok=ok, at=(asked.index, ended.index))
         elif ok and ended.value.continuation is not None:
@@ -498,7 +501,10 @@ class Course(Knowing):
         """Whether something that may change what there is to see was under way in a look that is over."""
         if self._ended > start or self._workers:
             return True
-        return any(stack and stack[0].op not in QUIET for stack in self._open.values())
+        for stack in self._open.values():  # noqa: SIM110 - asked at every look, and a generator takes longer
+            if stack and stack[0].op not in QUIET:
+                return True
+        return False
 
     def _seen(self, look: Look, session: str, window: "_Window | None", stood: Stood, *, amid: bool) -> Observation:
         assert look.start is not None

@@ -428,7 +428,8 @@ class Look:
     end = 0
 
     def __init__(self) -> None:
-        self.pending: set[str] = set()
+        self.earlier: list[tuple[Item, ...]] = []
+        """What `live` showed before it was read again."""
         self.answers: dict[str, Answer] = {}
         self.errors: dict[str, str] = {}
         self.ended: dict[str, int] = {}
@@ -479,7 +480,7 @@ class Look:
     def rest(self) -> tuple[Any, ...]:
         """What was read besides window, pointers and what they lead to."""
         since = None if self.since is None else (self.since.value,)
-        return since, self.status, self.ratios, self.audits, self.tombstones, self.manifests, self.found
+        return self.earlier, since, self.status, self.ratios, self.audits, self.tombstones, self.manifests, self.found
 
     def take(self, operation: Operation) -> None:
         """Take the end of a read in."""
@@ -492,6 +493,13 @@ class Look:
         value = convert(operation.value, READ_AS[operation.op]) if operation.ok else None
         about = str(arguments.get(ABOUT[operation.op], "")) if operation.op in ABOUT else ""
         self.read(operation.op, about, value, operation.error, ok=operation.ok, at=(operation.start, operation.end))
+
+    def show(self, live: tuple[Item, ...]) -> None:
+        """Take in what the window shows."""
+        if self.live is not None:
+            self.earlier.append(self.live)
+            self.more = True
+        self.live = live
 
     def began(self, start: int, end: int) -> None:
         """Note that something was read in these events."""
@@ -516,10 +524,7 @@ class Look:
         if not ok:
             return
         if op == "live":
-            self.live = value
-            for item in value:
-                if item.pending:
-                    self.pending.add(item.id)
+            self.show(value)
             return
         if op == "pointers":
             self.pointers = value
@@ -569,7 +574,9 @@ class Look:
             live=live,
             pointers=self.pointers,
             answers=answers,
-            pending=frozenset(self.pending) if self.pending else NONE,
+            pending=frozenset(
+                [item.id for shown in (*self.earlier, self.live or ()) for item in shown if item.pending]
+            ),
             continuations=handed,
             ended=self.ended,
             errors=errors,

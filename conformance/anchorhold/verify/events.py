@@ -4,7 +4,8 @@ A line is decoded once, as a struct of its operation, in which most values have 
 both halves of an operation may say is one form: whether this half says what it should is seen by `fits`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import reduce
 from operator import or_
 from typing import Any, ClassVar, Final
@@ -236,34 +237,32 @@ def _every() -> tuple[type[Line], ...]:
 _LINES: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(reduce(or_, _every()))
 
 
-def decode(lines: bytes) -> list[Line]:
-    """Events of many lines. Raises msgspec.DecodeError, UnicodeDecodeError and RecursionError where one is none, or
-    of no known operation, or says something that has no such form."""
-    found: list[Line] = _LINES.decode_lines(lines)
-    return found
+def decode(lines: Sequence[bytes]) -> list[Line]:
+    """Events of lines, up to the first that is none, or of no known operation, or says what has no such form."""
+    events = list[Line]()
+    # What was decoded before the error stays in the list.
+    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        events.extend(map(_LINES.decode, lines))
+    if all(map(bytes.isascii, lines)):
+        return events
+    # Strings that nobody has a use for are passed over, whatever bytes they are.
+    for number, line in enumerate(lines[: len(events)]):
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            return events[:number]
+    return events
 
 
-def fit(events: list[Line], first: int) -> bool:
-    """Whether these are the events from this index on, and each says what its operation may say."""
-    if [event.index for event in events] != [*range(first, first + len(events))]:
-        return False
-    for event in events:
+def fitting(events: Sequence[Line], first: int) -> int:
+    """How many of these, from the first on, are the events from this index on, each with what its operation says."""
+    for index, event in enumerate(events, start=first):
+        if event.index != index:
+            return index - first
         kind = event.type
         if kind is INVOKE:
             if event.value.__class__ is not event.asks and not event.fits():
-                return False
+                return index - first
         elif kind is OK and event.value.__class__ is not event.answers and not event.fits():
-            return False
-    return True
-
-
-def line_by_line(lines: bytes, number: int) -> bool:
-    """Whether so many documents that stand there one after the other are a line each."""
-    # Nothing can go on behind a brace, a line's end and a brace: these are the ends of documents. Where two stood in
-    # one line, there would be fewer of them. (Looking for each end is faster than counting them: most is skipped.)
-    at, find = 0, lines.find
-    for _ in range(number - 1):
-        at = find(b"\n", at) + 1
-        if lines[at - 2 : at + 1] != b"}\n{":
-            return False
-    return find(b"\n", at) == len(lines) - 1 and lines.endswith(b"}\n") and lines.startswith(b"{")
+            return index - first
+    return len(events)

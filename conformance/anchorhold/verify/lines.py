@@ -5,8 +5,9 @@ apart by what it does to the judgement: a line that is no event of this format i
 missing or torn the rest of its history is `Cut`, because what is missing may be what excuses the compactor.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import islice
 from typing import IO, Final
 
@@ -14,7 +15,7 @@ import msgspec
 
 from anchorhold.checkers.course import Course
 from anchorhold.history import FORMAT, Event, EventType, Header
-from anchorhold.verify.events import decode, fit, line_by_line
+from anchorhold.verify.events import decode, fitting
 from anchorhold.verify.forms import OPERATIONS, misformed
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
@@ -70,34 +71,36 @@ def lines(file: IO[bytes], *, longest: int = LONGEST_LINE) -> Iterator[Line]:
 CHUNK: Final = 64 * 1024
 
 
-def chunks(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes]]:
-    """Whole lines, many at a time, with the place in the file at which they begin; a header by itself. A line that is
-    too long comes cut, without an end; and so does one in which the file ends."""
-    rest, at = b"", file.tell() if file.seekable() else 0
+def blocks(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[int, list[bytes]]]:
+    """Lines, many at a time, with the place in the file at which they begin.
+
+    A line that is too long comes by itself, cut, without an end; the one in which the file ends has none either.
+    """
+    at = file.tell() if file.seekable() else 0
+    rest: list[bytes] = []
+    size = 0
+    """Bytes of the line that has begun, held or not."""
     while data := file.read(CHUNK):
-        cut = data.rfind(b"\n") + 1
-        if cut:
-            lines, rest, begin = rest + data[:cut], data[cut:], 0
-            first = lines.index(b"\n")
-            if first >= longest:
-                yield at, lines[:longest]
-                begin = first + 1
-            while begin < len(lines):
-                header = lines.find(b"\n" + HEADER, begin)
-                if lines.startswith(HEADER, begin):
-                    end = lines.index(b"\n", begin) + 1
-                else:
-                    end = len(lines) if header < 0 else header + 1
-                yield at + begin, lines[begin:end]
-                begin = end
-            at += len(lines)
-        elif len(rest) <= longest:
-            rest += data
-        else:
+        end = data.find(b"\n") + 1
+        if not end:
             # What is beyond is read past: it only has to be known where the line ends.
-            rest, at = rest[: longest + 1], at + len(data)
-    if rest:
-        yield at, rest[:longest]
+            if size <= longest:
+                rest.append(data)
+            size += len(data)
+            continue
+        begun, size = size, 0
+        if begun + end > longest:
+            yield at, [b"".join((*rest, data[:end]))[:longest]]
+            at, data, rest = at + begun + end, data[end:], []
+        cut = data.rfind(b"\n") + 1
+        whole = b"".join((*rest, data[:cut]))
+        if whole:
+            yield at, BytesIO(whole).readlines()
+        at += len(whole)
+        rest = [data[cut:]] if cut < len(data) else []
+        size = len(data) - cut
+    if size:
+        yield at, [b"".join(rest)[:longest]]
 
 
 def bounded(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[bytes]:
@@ -143,21 +146,20 @@ class Reader:
         """Whether a history has begun, and is not over yet."""
         return self._reading
 
-    def quick(self, lines: bytes, first: int, course: Course) -> int:
-        """Take whole lines in, from the line of this number on, where all of them are the next events.
+    def quick(self, lines: Sequence[bytes], first: int, course: Course) -> int:
+        """Take lines in, from the line of this number on, as far as they are the next events.
 
-        Tells the course of them, and answers with their number; with 0, and nothing was done, where one of them is
-        something else, or says something that has to be looked at more closely: `take` says what it is.
+        Tells the course of them, and answers with their number; what the line behind them is, or why it has to be
+        looked at more closely, `take` says.
         """
-        try:
-            if not lines.isascii():
-                lines.decode()  # strings that nobody has a use for are passed over, whatever bytes they are
-            events = decode(lines)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        events = decode(lines)
+        if events and not lines[len(events) - 1].endswith(b"\n"):
+            events.pop()
+        number = fitting(events, self._next)
+        if not number:
             return 0
-        number = len(events)
-        if not number or not line_by_line(lines, number) or not fit(events, self._next):
-            return 0
+        if number < len(events):
+            del events[number:]
         open_, begin = self._open, self._next
         for event in course.go(events):
             if event.type is INVOKE:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from io import BytesIO
 from tempfile import TemporaryFile
 from typing import IO, Final
 
@@ -21,7 +20,7 @@ from anchorhold.judging import judge
 from anchorhold.level import NOT_ASKED
 from anchorhold.result import FailureResult, Result, failure, result
 from anchorhold.verdict import Checker, Failure, History, Judgement, Verdict, VerdictKind, decide
-from anchorhold.verify.lines import Began, Cut, Happened, Line, Reader, Skipped, chunks, lines
+from anchorhold.verify.lines import Began, Cut, Happened, Line, Reader, Skipped, blocks, lines
 from anchorhold.verify.segments import SEGMENT, Segment, Segments
 from anchorhold.workload import Workload
 
@@ -211,25 +210,20 @@ class Verifier:
         reader = Reader()
         going: _Going | None = None
         number = 1
-        for begins, read in chunks(file):
-            parts, at = [read], begins
-            while parts:
-                part = parts.pop()
+        for begins, read in blocks(file):
+            at = 0
+            while at < len(read):
                 if going is not None and going.course is not None and not self._segmented and reader.reading:
-                    taken = reader.quick(part, number, going.course)
+                    taken = reader.quick(read[at:] if at else read, number, going.course)
                     if taken:
                         self._events += taken
                         self._summarised |= going.course.summarised
-                        at, number = at + len(part), number + taken
+                        at, number = at + taken, number + taken
                         continue
-                    middle = part.find(b"\n", len(part) // 2) + 1
-                    if 0 < middle < len(part) or 0 < (middle := part.find(b"\n") + 1) < len(part):
-                        parts += [part[middle:], part[:middle]]
-                        continue
-                for raw in BytesIO(part).readlines():
-                    for line in reader.take(number, raw):
-                        going = self._line(line, going, (file, name), begins=at)
-                    at, number = at + len(raw), number + 1
+                for line in reader.take(number, read[at]):
+                    place = begins + sum(map(len, read[:at])) if isinstance(line, Began) else 0
+                    going = self._line(line, going, (file, name), begins=place)
+                at, number = at + 1, number + 1
         for line in reader.finish(number - 1):
             going = self._line(line, going, (file, name), begins=0)
         if going is not None:
