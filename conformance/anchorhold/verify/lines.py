@@ -77,30 +77,31 @@ def blocks(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[int, 
     A line that is too long comes by itself, cut, without an end; the one in which the file ends has none either.
     """
     at = file.tell() if file.seekable() else 0
-    rest: list[bytes] = []
+    begun: list[bytes] = []
+    """The beginning of a line, as far as it is held."""
     size = 0
-    """Bytes of the line that has begun, held or not."""
+    """Bytes of it, held or not."""
     while data := file.read(CHUNK):
-        end = data.find(b"\n") + 1
-        if not end:
-            # What is beyond is read past: it only has to be known where the line ends.
+        lines = BytesIO(data).readlines()
+        if begun:
+            # What is beyond the longest is read past: it only has to be known where the line ends.
             if size <= longest:
-                rest.append(data)
-            size += len(data)
-            continue
-        begun, size = size, 0
-        if begun + end > longest:
-            yield at, [b"".join((*rest, data[:end]))[:longest]]
-            at, data, rest = at + begun + end, data[end:], []
-        cut = data.rfind(b"\n") + 1
-        whole = b"".join((*rest, data[:cut]))
-        if whole:
-            yield at, BytesIO(whole).readlines()
-        at += len(whole)
-        rest = [data[cut:]] if cut < len(data) else []
-        size = len(data) - cut
-    if size:
-        yield at, [b"".join(rest)[:longest]]
+                begun.append(lines[0])
+            size += len(lines[0])
+            if not lines[0].endswith(b"\n"):
+                continue
+            lines[0] = b"".join(begun)
+            if size > longest:
+                yield at, [lines.pop(0)[:longest]]
+                at += size
+        begun, size = [], 0
+        if lines and not lines[-1].endswith(b"\n"):
+            begun, size = [lines[-1]], len(lines.pop())
+        if lines:
+            yield at, lines
+            at = file.tell() - size if file.seekable() else 0
+    if begun:
+        yield at, [b"".join(begun)[:longest]]
 
 
 def bounded(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[bytes]:
