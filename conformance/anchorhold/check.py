@@ -166,7 +166,7 @@ class _Run:
         """
         served = Counter(rule for scenario in first for rule in scenario.aims)
         wanted = {each.checker.rule: aimed - served[each.checker.rule] for each in found}
-        whatever = True
+        whatever, more = True, aimed
         while True:
             places = set(following([(scenario.aims, weight(workload)) for scenario, workload in left], wanted))
             # What aims at no rule in particular is there for what nobody thought of.
@@ -175,8 +175,9 @@ class _Run:
                 return
             self._play_all(crew, found, [workload for place, (_, workload) in enumerate(left) if place in places])
             left = [each for place, each in enumerate(left) if place not in places]
-            whatever = False
-            wanted = {each.checker.rule: aimed for each in found if self._inconclusive(each)}
+            # Twice as many each time: they can be played side by side, and few rules wait for their last scenario alone.
+            whatever, more = False, 2 * more
+            wanted = {each.checker.rule: more for each in found if self._inconclusive(each)}
 
     def _inconclusive(self, one: _Found) -> bool:
         verdict = decide(

@@ -1,9 +1,9 @@
 """Which of the directed scenarios a quick check plays. Pure.
 
 The rule: first, for each rule, a scenario that aims at it (`Budget.aimed` says how many), and all that aim at none in
-particular. Then, as long as a rule is inconclusive by what was played and scenarios that aim at it are left, another
-for each such rule. Of those that will do, the one is taken that serves most rules for what it is to play. So nothing
-is chosen by its name, and what is chosen depends on no order in which things end.
+particular. Then, as long as a rule is inconclusive by what was played and scenarios that aim at it are left, more for
+each such rule, twice as many each time. Of those that will do, the one is taken that serves most rules for what it is
+to play. So nothing is chosen by its name, and what is chosen depends on no order in which things end.
 """
 
 from collections import Counter

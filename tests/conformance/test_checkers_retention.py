@@ -163,10 +163,11 @@ def test_man_4_what_is_said_again_is_not_buried_with_what_was_dropped() -> None:
     assert (right.triggered > 0, right.failures) == (True, ())
 
 
-def stuck(*, replaces: bool) -> Play:
+def stuck(*, replaces: bool, odd: Turn | None = None) -> Play:
     play = Play()
-    play.call("append", {"turn": Turn(id="x", speaker="user", data=BYTES)})
-    item = Item(id="m-x", kind=CarrierKind.RAW, data=BYTES, turn="x")
+    odd = odd or Turn(id="x", speaker="user", data=BYTES)
+    play.call("append", {"turn": odd})
+    item = Item(id="m-x", kind=CarrierKind.RAW, text=odd.text, data=odd.data, turn="x")
     turns = [f"t{n}" for n in range(30)]
     for turn in turns:
         play.say(turn, f"Words of turn {turn}.")
@@ -185,6 +186,15 @@ def stuck(*, replaces: bool) -> Play:
 def test_pro_2_a_turn_that_cannot_be_read_does_not_stop_the_rest() -> None:
     assert "no text" in judge("PRO-2", stuck(replaces=False)).failures[0].sentence
     assert judge("PRO-2", stuck(replaces=True)).failures == ()
+
+
+def test_pro_2_a_turn_as_long_as_many_does_not_stop_the_rest() -> None:
+    long = Turn(id="x", speaker="assistant", text="A line of a log. " * 200)
+    usual = Turn(id="x", speaker="assistant", text="Three words more.")
+
+    assert "850 tokens long" in judge("PRO-2", stuck(replaces=False, odd=long)).failures[0].sentence
+    assert judge("PRO-2", stuck(replaces=True, odd=long)).triggered == 1
+    assert judge("PRO-2", stuck(replaces=False, odd=usual)).triggered == 0
 
 
 class Either:

@@ -16,7 +16,8 @@ from typing import Any
 import msgspec
 
 from anchorhold.adequacy.catalogue import Catalogue, read_catalogue
-from anchorhold.adequacy.seek import CrashedError, Sought, seek, seek_as_checked
+from anchorhold.adequacy.crashed import CrashedError
+from anchorhold.adequacy.seek import Sought, seek, seek_as_checked
 from anchorhold.effort import BUDGETS, Effort
 from anchorhold.scenarios import AUDITED, DIRECTED
 from anchorhold_spec.catalogue import RULES

@@ -1,10 +1,10 @@
 """Plays a check against a compactor until the rules that it breaks have failed, or to its end."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from anchorhold.adequacy.crashed import CrashedError, crashed
 from anchorhold.check import survey
 from anchorhold.checkers import CHECKERS
 from anchorhold.errors import AdapterError
@@ -15,13 +15,6 @@ from anchorhold.planting import Planter
 from anchorhold.run import means_of, play
 from anchorhold.scenarios import ASKED_FOR, Effort, Plan, Scenario, scenarios
 from anchorhold.verdict import History
-
-BROKEN = re.compile(r"[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b")
-"""How an error begins that is an exception of Python's own: the compactor crashed, and was not caught at anything."""
-
-
-class CrashedError(Exception):
-    """A compactor of the catalogue raised what is no answer of a compactor: it has a fault that is not its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +57,10 @@ def histories(
             except AdapterError as error:
                 # It speaks in no form that the suite takes: with `check` that ends in no verdict, and is no catch.
                 raise CrashedError(f"{kind.__name__}: {scenario.name}: {error}") from None
+            broken = crashed(history.events)
+            if broken is not None:
+                raise CrashedError(f"{kind.__name__}: `{broken.op}` in {scenario.name}: {broken.error}")
             for event in history.events:
-                if event.error is not None and BROKEN.match(event.error):
-                    raise CrashedError(f"{kind.__name__}: `{event.op}` in {scenario.name}: {event.error}")
                 if event.op == "pointers" and event.value:
                     tokens.update((pointer["token"], None) for pointer in event.value if "token" in pointer)
             yield history
@@ -117,9 +111,9 @@ def seek_as_checked(kind: type[Any], breaks: frozenset[str], *, seed: int, effor
         except AdapterError as error:
             raise CrashedError(f"{kind.__name__}: {error}") from None
     for failing in found.failures.values():
-        for event in failing.history.events:
-            if event.error is not None and BROKEN.match(event.error):
-                raise CrashedError(f"{kind.__name__}: `{event.op}` in {failing.workload.name}: {event.error}")
+        broken = crashed(failing.history.events)
+        if broken is not None:
+            raise CrashedError(f"{kind.__name__}: `{broken.op}` in {failing.workload.name}: {broken.error}")
     after = [found.after[rule] for rule in breaks if rule in found.after]
     return Sought(
         caught_by=frozenset(found.failures),

@@ -1,19 +1,23 @@
 """MAN-3 and PRO-2: spans that nothing can be read from stay as they are, and hold up nobody else."""
 
+from statistics import median
+
 from anchorhold.checkers.progress import FEW, excuse
 from anchorhold.checkers.reading import Observation, Reading, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import shorten
-from anchorhold.compactor import Mechanism
+from anchorhold.compactor import Mechanism, Unit
 from anchorhold.history import EventType
-from anchorhold.size import high_water, window_size
+from anchorhold.size import high_water, turn_size, window_size
 from anchorhold_spec.vocabulary import Turn
 
 WITHOUT_BUDGET = 24
 """Turns in the window that are enough to ask for a compaction where the compactor has no known budget."""
 PATIENCE = 3
 """Compactions in a row of which one has to replace something."""
+OVERLONG = 8
+"""Times the median of a session's turns, from which on a turn is one that a model or a reader may choke on."""
 
 
 def opaque(turn: Turn) -> bool:
@@ -62,9 +66,12 @@ def _read(reading: Reading, observation: Observation, turn: str) -> bool:
 
 def bad(reading: Reading, observation: Observation) -> dict[str, str]:
     """The turns that are in the way of a compaction, and why, in words."""
-    answered = {s.turn.result_of for s in reading.present(observation) if s.turn.result_of is not None}
+    present = reading.present(observation)
+    answered = {s.turn.result_of for s in present if s.turn.result_of is not None}
+    sizes = {said.turn.id: turn_size(said.turn, Unit.TOKENS) for said in present}
+    long = OVERLONG * median(sizes.values()) if sizes else 0
     found: dict[str, str] = {}
-    for said in reading.present(observation):
+    for said in present:
         turn = said.turn
         if opaque(turn):
             found[turn.id] = "holds bytes that are no text"
@@ -72,6 +79,8 @@ def bad(reading: Reading, observation: Observation) -> dict[str, str]:
             found[turn.id] = f"is marked “{turn.status}”"
         elif any(call.id not in answered for call in turn.calls):
             found[turn.id] = "holds a call that nothing answered"
+        elif sizes[turn.id] > long:
+            found[turn.id] = f"is {sizes[turn.id]:,} tokens long, more than {OVERLONG} ordinary turns together"
     return found
 
 

@@ -25,6 +25,8 @@ EVICT = frozenset({"evict"})
 HOUR = 3600.0
 LONG_TURN = 3000
 """Characters of a turn that readers like to cut, and that a window of the suite still holds."""
+BEYOND = 1.25
+"""Length of a turn that is longer than a whole window, in windows."""
 OPAQUE = 240
 """Bytes of a turn that is no text."""
 
@@ -173,6 +175,20 @@ def _long_turns(plan: Plan) -> tuple[AnyStep, ...]:
     )
 
 
+def _one_long(plan: Plan) -> tuple[AnyStep, ...]:
+    """One turn that is as long as most of the window, and then one that is longer than all of it, among ordinary
+    ones: these go on being compacted (PRO-2, PRO-1)."""
+    steps: list[AnyStep] = [Summariser(mode="faithful")]
+    for length in (LONG_TURN, int(plan.room * BEYOND)):
+        (fact,) = plan.facts(1)
+        lines = (line for run in plan.planter.asides(length // 3) for line in run)
+        log = "\n".join((*lines, fact.text))
+        steps += (plan.planter.utter(log, fact, speaker="assistant"), plan.fill(*plan.facts(2)))
+        steps += (Compact() for _ in range(4))
+        steps += (plan.fill(), *(Compact() for _ in range(4)), *asks(fact))
+    return tuple(steps)
+
+
 def _gaps(plan: Plan) -> tuple[AnyStep, ...]:
     """Asked right after a compaction, after a restart, and after something went: "no" has to be true (REC-4)."""
     facts = plan.facts(3)
@@ -241,5 +257,6 @@ KEEPING = (
     Scenario(name="long-turns", aims=("REC-3", "REC-1", "PTR-1"), build=_long_turns),
     Scenario(name="gaps", aims=("REC-4", "REC-1"), build=_gaps),
     Scenario(name="opaque", aims=("MAN-3", "PRO-2", "STR-3", "PTR-1"), build=_opaque),
+    Scenario(name="one-long-turn", aims=("PRO-2", "PRO-1", "REC-3"), build=_one_long),
     Scenario(name="dead-call", aims=("PRO-2", "STR-1"), build=_dead_call),
 )

@@ -66,6 +66,13 @@ class Plan:
             return min(AT_MOST, int(limit) + 1)
         return min(AT_MOST, int(limit * CHARACTERS_A_TOKEN / TURN_SIZE) + 1)
 
+    @property
+    def room(self) -> float:
+        """Characters that a window holds; a guess where a compactor has none of known size."""
+        if self.taken.budget is None or self.taken.unit is Unit.ITEMS:
+            return self.expected * TURN_SIZE
+        return self.taken.budget * CHARACTERS_A_TOKEN
+
     def facts(self, count: int) -> tuple[Fact, ...]:
         """New statements, of every kind in turn."""
         return self.planter.facts(count)

@@ -57,6 +57,21 @@ class View:
     born: dict[str, float] = field(default_factory=dict)
 
 
+@dataclass
+class Folded:
+    """How far the journal was folded into a branch: it only grows, so the next look goes on from there."""
+
+    records: list[Record]
+    count: int
+    last: Record | None
+    view: View
+    marks: dict[str, View]
+
+    def holds(self, records: list[Record]) -> bool:
+        """Whether what was folded still begins the journal."""
+        return self.records is records and (self.count == 0 or records[self.count - 1 : self.count] == [self.last])
+
+
 class Journal:
     """The journal, done right."""
 
@@ -82,6 +97,8 @@ class Journal:
         self.damaged: set[str] = set()
         self.armed: tuple[str, str] | None = None
         self.folder: tempfile.TemporaryDirectory[str] | None = None
+        self.folded: dict[tuple[str, str], Folded] = {}
+        self.written: dict[int, tuple[Record, bytes]] = {}
         return settings
 
     def close(self) -> None:
@@ -99,7 +116,13 @@ class Journal:
         return record
 
     def sync(self) -> None:
-        self.synced = [json.dumps(record).encode() for record in self.records]
+        written = self.written
+        self.synced = []
+        for record in self.records:
+            known = written.get(id(record))
+            if known is None or known[0] is not record:
+                known = written[id(record)] = (record, json.dumps(record).encode())
+            self.synced.append(known[1])
 
     def trip(self, point: str) -> str | None:
         """What an armed fault does to a write at this point."""
@@ -116,7 +139,11 @@ class Journal:
         branch = self.branch if branch is None else branch
         found = View()
         marks: dict[str, View] = {}
-        for at, record in enumerate(self.records[:until]):
+        begun = 0
+        known = self.folded.get((session, branch)) if until is None else None
+        if known is not None and known.holds(self.records):
+            found, marks, begun = known.view, known.marks, known.count
+        for at, record in enumerate(self.records[begun:until], start=begun):
             if record["session"] != session:
                 continue
             if record["kind"] == "fork" and record["new"] == branch:
@@ -125,6 +152,14 @@ class Journal:
                 marks = self.marks_of(found)
             elif record["branch"] == branch or record["kind"] == "erase":
                 found = self.fold(found, record, marks)
+        if until is None:
+            self.folded[session, branch] = Folded(
+                records=self.records,
+                count=len(self.records),
+                last=self.records[-1] if self.records else None,
+                view=found,
+                marks=marks,
+            )
         return found
 
     def marks_of(self, view: View) -> dict[str, View]:
@@ -187,7 +222,8 @@ class Journal:
             return [summary, *items]
 
     def outstanding(self, view: View) -> bool:
-        return any(turn not in self.landed() for turn in view.covered if turn in view.turns)
+        landed = self.landed()
+        return any(turn not in landed for turn in view.covered if turn in view.turns)
 
     def landed(self) -> set[str]:
         """Turns whose copy has landed in the archive."""
@@ -381,6 +417,8 @@ class Journal:
                 elif record["kind"] == "summary":
                     record["text"] = self.scrubbed(record["text"], whole(erased), others)
                     record["covers"] = [t for t in record["covers"] if t != turn]
+            # Records were changed in their places.
+            self.folded, self.written = {}, {}
             self.add("erase", turn=turn)
             return Outcome(kind=OutcomeKind.COMMITTED)
 
