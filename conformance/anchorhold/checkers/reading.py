@@ -7,7 +7,7 @@ same session are joined by the `Stretch` of operations between them. `anchorhold
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Protocol, TypeVar, overload
+from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
 import msgspec
 
@@ -133,7 +133,10 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         value = self.value
         if value is None or self.ended is not EventType.OK:
             return None
-        return value if type(value) is Outcome or isinstance(value, msgspec.Struct) else self._outcome
+        if type(value) is Outcome:
+            return value
+        # A struct like one is made by `verify`.
+        return cast(Outcome, value) if isinstance(value, msgspec.Struct) else self._outcome
 
     @once
     def _outcome(self) -> Outcome | None:
@@ -438,8 +441,8 @@ def convert(value: Any, kind: type[T]) -> T:
     if type(value) is kind or (isinstance(kind, type) and isinstance(value, kind)):
         return value
     if isinstance(value, msgspec.Struct):
-        # Decoded as a struct with the same fields.
-        return value  # type: ignore[return-value]
+        # A struct with the same fields, as `verify` makes them.
+        return cast(T, value)
     return msgspec.convert(value, kind)
 
 

@@ -217,7 +217,7 @@ class Other(Line, gc=False, kw_only=True):
 def _every() -> tuple[type[Line], ...]:
     known: tuple[type[Line], ...] = (Live, Pointers, Get, Search, Reconstitute, Compact, Append, Summarise)
     rest = sorted(OPERATIONS - {line.op for line in known})
-    made = [
+    made: list[Any] = [
         msgspec.defstruct(
             f"Other_{op}",
             [],
