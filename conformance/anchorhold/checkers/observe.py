@@ -543,6 +543,14 @@ class Look:
         else:
             self.audits = value
 
+    def _pending(self) -> frozenset[str]:
+        found = NONE
+        for shown in (*self.earlier, self.live or ()):
+            for item in shown:
+                if item.pending:
+                    found |= {item.id}
+        return found
+
     def seen(
         self,
         session: str,
@@ -574,9 +582,7 @@ class Look:
             live=live,
             pointers=self.pointers,
             answers=answers,
-            pending=frozenset(
-                [item.id for shown in (*self.earlier, self.live or ()) for item in shown if item.pending]
-            ),
+            pending=self._pending(),
             continuations=handed,
             ended=self.ended,
             errors=errors,

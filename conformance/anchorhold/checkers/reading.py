@@ -136,7 +136,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if type(value) is Outcome:
             return value
         # A struct like one is made by `verify`.
-        return cast(Outcome, value) if isinstance(value, msgspec.Struct) else self._outcome
+        return cast("Outcome", value) if isinstance(value, msgspec.Struct) else self._outcome
 
     @once
     def _outcome(self) -> Outcome | None:
@@ -442,7 +442,7 @@ def convert(value: Any, kind: type[T]) -> T:
         return value
     if isinstance(value, msgspec.Struct):
         # A struct with the same fields, as `verify` makes them.
-        return cast(T, value)
+        return cast("T", value)
     return msgspec.convert(value, kind)
 
 

@@ -188,8 +188,12 @@ class Summarise(Line, tag="summarise", gc=False, kw_only=True):
         """As in `Line`."""
         value = self.value
         assert value is not None
-        told = {"text": value.text, "finish": value.finish, "mode": value.mode}
-        return {name: said for name, said in told.items() if said is not msgspec.UNSET}
+        told = {"text": value.text}
+        if value.finish is not msgspec.UNSET:
+            told["finish"] = value.finish
+        if value.mode is not msgspec.UNSET:
+            told["mode"] = value.mode
+        return told
 
 
 class Other(Line, gc=False, kw_only=True):
