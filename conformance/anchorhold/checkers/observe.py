@@ -233,8 +233,9 @@ def _planted(header: Header, operation: Operation, turn: str) -> tuple[Fact, ...
     """The facts that a turn asserts: as its `append` says, or as the workload does where an `append` says nothing."""
     if "facts" in operation.arguments:
         facts = operation.arguments["facts"]
-        decoded = type(facts) is tuple and all(isinstance(fact, msgspec.Struct) for fact in facts)
-        return facts if decoded else convert(facts, tuple[Fact, ...])
+        if type(facts) is tuple and (not facts or isinstance(facts[0], msgspec.Struct)):
+            return facts
+        return convert(facts, tuple[Fact, ...])
     steps = header.workload.steps
     here = steps[operation.step] if operation.step < len(steps) else None
     if isinstance(here, Append):

@@ -39,7 +39,7 @@ class Packed:
             self._row.pack_into(self._rows, (at - 1) * self._row.size, *row)
 
     def add(self, name: str, *row: int) -> bool:
-        """Give a name a row, and answer whether it had none; otherwise it keeps the one that it has. Raises as `put`."""
+        """Give a name a row, unless it has one: whether it had none. Raises as `put`."""
         digest = hash(name) & MASK
         slot = self._slot(digest)
         if self._slots[slot]:
