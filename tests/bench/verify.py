@@ -93,7 +93,7 @@ times: verifies it once, and prints what Python had allocated at most."""
 TRACED = (50_000, 300_000)
 """Events of the two files between which what Python allocates is compared: what is bounded is full in both."""
 DIFFERENT = 100
-"""Sessions that differ: their values are more than `verify` knows again."""
+"""Sessions that differ."""
 
 
 @dataclass(frozen=True, kw_only=True)

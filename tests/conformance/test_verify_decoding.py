@@ -179,7 +179,7 @@ PAIR = st.tuples(
     drawn=st.lists(st.one_of(PAIR, PAIR, PAIR, EVENT), max_size=40),
     chunk=st.sampled_from([100, 400, 3000, reading.CHUNK]),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_events_in_whatever_order_say_what_they_say_one_by_one(drawn: list[Any], chunk: int) -> None:
     """Ends without beginnings, beginnings without ends, one inside the other, and blocks that part them."""
     play = Play((*KEEPING, "evict", "status", "degraded_since"), mechanisms=("summariser",))

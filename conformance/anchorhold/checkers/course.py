@@ -276,22 +276,27 @@ class Course(Knowing):
 
     # What happens
 
-    def go(self, events: Sequence[Heard]) -> list[Heard]:
-        """Events that follow each other. Answers with those whose other half does not stand beside them."""
-        alone, plain, at, number = list[Heard](), self._plain, 0, len(events)
+    def go(self, events: Sequence[Heard], begun: Iterable[tuple[str, str]] = ()) -> list[Heard]:
+        """Events that follow each other. Answers with those whose other half does not stand beside them, and with the
+        ends of what had begun so before, in their order. `begun`: processes and operations of the latter."""
+        alone, unended, plain, at, number = list[Heard](), set(begun), self._plain, 0, len(events)
         while at < number:
             event = events[at]
-            if event.type is INVOKE and at + 1 < number:
-                ended = events[at + 1]
+            at += 1
+            if event.type is INVOKE and at < number:
+                ended = events[at]
                 same = ended.__class__ is event.__class__ and ended.op == event.op
                 if same and ended.type is not INVOKE and ended.process == event.process:
-                    at += 2
+                    at += 1
                     if event.op in plain and event.process == MAIN and self._asked is None and not self._main:
                         self._reads += (event, ended)
                     else:
                         self._both(event, ended)
+                    if unended and (ended.process, ended.op) in unended:
+                        unended.remove((ended.process, ended.op))
+                        alone.append(ended)
                     continue
-            at += 1
+            (unended.add if event.type is INVOKE else unended.discard)((event.process, event.op))
             alone.append(event)
             self.take(event)
         self._last = events[-1]

@@ -167,7 +167,7 @@ class _Summarised(msgspec.Struct, gc=False):
     messages: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     text: str | msgspec.UnsetType = msgspec.UNSET
     finish: str | msgspec.UnsetType = msgspec.UNSET
-    mode: Any = msgspec.UNSET
+    mode: str | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class Summarise(Line, tag="summarise", gc=False, kw_only=True):
@@ -188,7 +188,7 @@ class Summarise(Line, tag="summarise", gc=False, kw_only=True):
         """As in `Line`."""
         value = self.value
         assert value is not None
-        told = {"text": value.text}
+        told: dict[str, Any] = {"text": value.text}
         if value.finish is not msgspec.UNSET:
             told["finish"] = value.finish
         if value.mode is not msgspec.UNSET:

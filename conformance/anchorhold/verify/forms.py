@@ -5,7 +5,6 @@ from typing import Any, Final
 
 import msgspec
 
-from anchorhold.compactor import Reply
 from anchorhold.history import EventType
 from anchorhold.wire.messages import METHODS, ExpireParams
 from anchorhold_spec.vocabulary import Fact, Turn
@@ -21,6 +20,12 @@ class _Appended(msgspec.Struct):
     facts: tuple[Fact, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
+class _Replied(msgspec.Struct):
+    text: str
+    finish: str = "stop"
+    mode: str | None = None
+
+
 class _Asked(msgspec.Struct):
     messages: tuple[str, ...]
 
@@ -33,7 +38,7 @@ INVOKED: Final[Mapping[str, Any]] = {"append": _Appended, "summarise": _Asked, "
 """Forms of arguments that are read; the others are names and texts, and are taken as they come."""
 ENDED: Final[Mapping[str, Any]] = {
     **{name: method.value for name, method in METHODS.items() if method.value is not None},
-    "summarise": Reply,
+    "summarise": _Replied,
     "scan": _Scanned,
 }
 """Forms of results. `open` may leave out whatever has a default."""

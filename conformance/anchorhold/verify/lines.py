@@ -8,7 +8,6 @@ missing or torn the rest of its history is `Cut`, because what is missing may be
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from itertools import islice
 from typing import IO, Final
 
 import msgspec
@@ -162,16 +161,11 @@ class Reader:
         if number < len(events):
             del events[number:]
         open_, begin = self._open, self._next
-        for event in course.go(events):
+        for event in course.go(events, open_):
             if event.type is INVOKE:
                 open_[event.process, event.op] = first + event.index - begin
             else:
                 open_.pop((event.process, event.op), None)
-        for (process, op), line in [*open_.items()]:
-            # What began by itself may have been ended by one that had a beginning beside it.
-            later = islice(events, max(0, line - first + 1), None)
-            if any(each.op == op and each.type is not INVOKE and each.process == process for each in later):
-                del open_[process, op]
         self._next += number
         return number
 
