@@ -38,7 +38,9 @@ AGAIN = 3
 shortest one."""
 NOTHING_PLAYED = "nothing was played: the compactor does not offer what the scenarios asked for need"
 LEARNING = 3
-"""Scenarios from whose pointers those of "another store" are taken: always the first, whoever plays the others."""
+"""Scenarios from whose pointers those of "another store" are taken, at most: the first, whoever plays the others."""
+TOKENS = 24
+"""Pointers of another store that are enough to try."""
 TROUBLE = 2
 """Adapter errors after which shortening a workload is given up."""
 STARTS = 3
@@ -138,18 +140,22 @@ class _Run:
                 # Started before anything is played: it takes them a while to be ready.
                 most = min(workers, len(chosen) - LEARNING)
                 crew = stack.enter_context(Crew(again, checkers, workers=most, seed=self._seed))
+            learned = 0
             for scenario, seed in chosen[:LEARNING]:
+                if len(self._tokens) >= TOKENS:
+                    break
+                learned += 1
                 self._progress.playing(self.played + 1, scenario.name)
                 history = self.play(self._written(scenario, seed, taken))
                 self._learn(history)
                 self._take(found, history, judge(checkers, history), operations(history) + looks(history))
             # What is played from here on, and how, does not depend on how many play.
-            left = [(scenario, self._written(scenario, seed, taken)) for scenario, seed in chosen[LEARNING:]]
+            left = [(scenario, self._written(scenario, seed, taken)) for scenario, seed in chosen[learned:]]
             aimed = BUDGETS[self._effort].aimed
             if aimed is None or wanted is not None or named is not None:
                 self._play_all(crew, found, [workload for _, workload in left])
             else:
-                self._play_some(crew, found, left, aimed, first=[scenario for scenario, _ in chosen[:LEARNING]])
+                self._play_some(crew, found, left, aimed, first=[scenario for scenario, _ in chosen[:learned]])
 
     def _play_some(
         self,
@@ -175,7 +181,7 @@ class _Run:
                 return
             self._play_all(crew, found, [workload for place, (_, workload) in enumerate(left) if place in places])
             left = [each for place, each in enumerate(left) if place not in places]
-            # Twice as many each time: they can be played side by side, and few rules wait for their last scenario alone.
+            # Twice as many each time: they are played side by side, and no rule waits for its last ones one by one.
             whatever, more = False, 2 * more
             wanted = {each.checker.rule: more for each in found if self._inconclusive(each)}
 

@@ -7,7 +7,7 @@ was given out for it.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from anchorhold.checkers.holding import HELD, Hold, through_pointers
+from anchorhold.checkers.holding import HELD, Hold, through_pointers, unseen
 from anchorhold.checkers.keys import Keys
 from anchorhold.checkers.outcomes import trace
 from anchorhold.checkers.reading import CONTENT, Known, Observation, Operation, Reading, Stretch, convert
@@ -70,8 +70,11 @@ def idx_1(reading: Reading, tally: Tally) -> None:
             if any(o.op in ("evict", "expire", "tombstone", "supersede") for o in stretch.operations):
                 waiting.clear()
             waiting |= {turn for turn in reading.removed(stretch) if reading.said[turn].forms}
+            after = stretch.after
+            if unseen(after):
+                waiting -= after.raw
+                continue
             for turn in sorted(waiting):
-                after = stretch.after
                 if turn in after.raw or reading.excused(after, turn):
                     waiting.discard(turn)
                     continue

@@ -148,6 +148,11 @@ def credible(reading: Reading, answer: Answer, turns: frozenset[str] | None) -> 
     return any(piece_of(text, source) for source in sources)
 
 
+def unseen(observation: Observation) -> bool:
+    """Whether a look neither shows where pointers lead nor excuses anybody for it."""
+    return observation.pointers is None and not observation.exempt and not observation.damaged
+
+
 def through_pointers(reading: Reading, observation: Observation, turn: str) -> Hold:
     """Whether a carried pointer leads to a turn's words."""
     if not reading.offers("pointers", "get"):

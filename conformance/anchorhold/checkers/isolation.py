@@ -1,5 +1,7 @@
 """ISO: nothing of another session, nor of a branch outside one's own lineage."""
 
+import math
+
 from anchorhold.checkers.provenance import shown_to
 from anchorhold.checkers.reading import CONTENT, Observation, Reading
 from anchorhold.checkers.rule import RuleChecker
@@ -33,10 +35,14 @@ def _said_elsewhere(reading: Reading, session: str, text: str) -> str | None:
 
 def iso_1(reading: Reading, tally: Tally) -> None:
     """Whatever is shown, found, pointed at or summarised in one session, while another exists."""
+    foreign: dict[str, float] = {}
     for observation in reading.observations:
         session = observation.session
-        others = any(s.at < observation.start and not reading.belongs(i, session) for i, s in reading.said.items())
-        if not others:
+        if session not in foreign:
+            foreign[session] = min(
+                (s.at for i, s in reading.said.items() if not reading.belongs(i, session)), default=math.inf
+            )
+        if observation.start <= foreign[session]:
             continue
         for where, text in _seen(observation):
             tally.trigger()

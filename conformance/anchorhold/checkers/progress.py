@@ -130,6 +130,7 @@ def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...], sick: floa
     unit = reading.header.settings.unit
     asked, replaced, waiting, last, tries = 0, False, 0, 0, 0
     most = 0
+    sizes = {turn: turn_size(said.turn, unit) for turn, said in reading.said.items()}
     following = (*lane[1:], None)
     for stretch, then in zip(lane, following, strict=True):
         if sick < stretch.after.start:
@@ -139,9 +140,9 @@ def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...], sick: floa
         if removed and not replaced:
             most = 2 * max(WITHOUT_BUDGET, len(stretch.after.raw) + len(removed))
         replaced |= bool(stretch.new_summaries) or bool(removed)
-        turns = [said.turn for said in reading.present(stretch.after) if not said.turn.protected]
+        turns = [said.turn.id for said in reading.present(stretch.after) if not said.turn.protected]
         # What the window would hold if nothing had ever been compacted.
-        demand = len(turns) if limit is None else sum(turn_size(turn, unit) for turn in turns)
+        demand = len(turns) if limit is None else sum(map(sizes.__getitem__, turns))
         if not _asked(stretch) or demand <= (WITHOUT_BUDGET if limit is None else limit):
             continue
         # Where no more than the latest turns are there, nobody has to replace any.

@@ -1,6 +1,8 @@
 """PTR: what a summary replaced stays one step away, and nothing is replaced that the summariser did not see."""
 
-from anchorhold.checkers.holding import HELD, PATIENCE, WAITING, Hold, Waits, covering, through_pointers
+from bisect import bisect_left
+
+from anchorhold.checkers.holding import HELD, PATIENCE, WAITING, Hold, Waits, covering, through_pointers, unseen
 from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
@@ -78,6 +80,10 @@ def _ptr_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
         if reopened:
             again = sorted(reached - after.raw, key=list(reading.said).index)
             waiting |= {turn: f"{_opened(stretch)} a pointer led to" for turn in again if turn not in waiting}
+        if unseen(after):
+            # Nothing was followed, and nothing that is waited for can be excused.
+            waiting = {turn: what for turn, what in waiting.items() if turn not in after.raw}
+            continue
         for turn, what in list(waiting.items()):
             if _excused(reading, after, turn) or turn in after.raw:
                 del waiting[turn]
@@ -213,20 +219,22 @@ def ptr_3(reading: Reading, tally: Tally) -> None:
 
 def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
     under: dict[str, frozenset[str]] = {}
-    written = [c for o in reading.operations for c in o.calls if c.op == "summarise" and c.ok]
+    calls_of_all = (c for o in reading.operations for c in o.calls if c.op == "summarise" and c.ok)
+    by_end = sorted(calls_of_all, key=lambda call: call.end)
+    ended, written = [call.end for call in by_end], [reply_of(call) for call in by_end]
     # Where no model writes anything there is nothing to be shown; what is removed and what is declared remain.
     modelless = "summariser" not in reading.header.mechanisms and not any(
         call.op == "summarise" for operation in reading.operations for call in operation.calls
     )
     names = _names(reading)
+    forgotten = any(w.operation.op == "forget" for w in reading.withdrawals)
     for stretch in lane:
         calls = [call for call in stretch.calls if call.ended is EventType.OK]
         shown = " ".join(shown_to(call) for call in calls)
         # What a caller erased is taken out of summaries too, and these are then no other ones.
         if stretch.new_summaries and not stretch.of("forget"):
             # Of every branch: a summary may have been written before this one began.
-            replies = [reply_of(call) for call in written if call.end < stretch.before.end]
-            forgotten = any(w.operation.op == "forget" for w in reading.withdrawals)
+            replies = written[: bisect_left(ended, stretch.before.end)] if stretch.gone_summaries else []
             removed = reading.removed(stretch)
             for turn in removed:
                 # Bytes cannot be shown as they are: requests to a model are text here.
@@ -254,7 +262,7 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
                         event=stretch.after.end,
                     )
             _declared(reading, tally, stretch, removed, under)
-            if frozenset(reading.said) & reading.contained(shown) & stretch.after.raw:
+            if not reading.contained(shown).isdisjoint(stretch.after.raw):
                 tally.note("turns that stayed in the window were shown as well, as context that nothing replaced")
         _unknown(tally, stretch, names)
         _outcome(reading, tally, stretch, under)
@@ -301,7 +309,7 @@ def _outcome(reading: Reading, tally: Tally, stretch: Stretch, under: dict[str, 
     if known is None or (outcome.covered and not known and not under.keys() & set(outcome.covered)):
         return
     covered = known.union(*(under[name] for name in outcome.covered or () if name in under))
-    for turn in (i for i in reading.said if i in covered & stretch.after.raw):
+    for turn in sorted(covered & stretch.after.raw, key=reading.order.__getitem__):
         tally.fail(
             f"The outcome of compact says that it replaced {reading.quote(turn)}, which is still in the window.",
             fact=turn,
@@ -335,7 +343,7 @@ def _declared(
     names = ", ".join(item.id for item in stretch.new_summaries)
     known = [declared for declared in declarations if declared is not None]
     covered: frozenset[str] = frozenset().union(*known)
-    for turn in (i for i in reading.said if i in covered & stretch.after.raw):
+    for turn in sorted(covered & stretch.after.raw, key=reading.order.__getitem__):
         tally.fail(
             f"Summary {names} declares that it stands for {reading.quote(turn)}, which is still in the window.",
             fact=turn,

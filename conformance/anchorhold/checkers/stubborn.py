@@ -17,7 +17,7 @@ WITHOUT_BUDGET = 24
 PATIENCE = 3
 """Compactions in a row of which one has to replace something."""
 OVERLONG = 8
-"""Times the median of a session's turns, from which on a turn is one that a model or a reader may choke on."""
+"""Times the median of a window's turns, from which on a turn is one that a model or a reader may choke on."""
 
 
 def opaque(turn: Turn) -> bool:
@@ -65,9 +65,9 @@ def _read(reading: Reading, observation: Observation, turn: str) -> bool:
 
 
 def bad(reading: Reading, observation: Observation) -> dict[str, str]:
-    """The turns that are in the way of a compaction, and why, in words."""
-    present = reading.present(observation)
-    answered = {s.turn.result_of for s in present if s.turn.result_of is not None}
+    """The turns of a window that are in the way of a compaction, and why, in words."""
+    answered = {s.turn.result_of for s in reading.present(observation) if s.turn.result_of is not None}
+    present = [said for said in reading.present(observation) if said.turn.id in observation.raw]
     sizes = {said.turn.id: turn_size(said.turn, Unit.TOKENS) for said in present}
     long = OVERLONG * median(sizes.values()) if sizes else 0
     found: dict[str, str] = {}
@@ -116,10 +116,10 @@ def _pro_2(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
     tries, since = 0, ""
     for stretch in lane:
         before = stretch.before
-        stuck = {turn: why for turn, why in bad(reading, before).items() if turn in before.raw}
+        compacted = stretch.of("compact")
+        stuck = bad(reading, before) if compacted else {}
         if not stuck and before.damaged:
             stuck = {"": "damage was done to stored bytes"}
-        compacted = stretch.of("compact")
         if not compacted or not stuck or not _well(stretch) or not _wanting(reading, before, stuck):
             if reading.removed(stretch):
                 tries = 0
