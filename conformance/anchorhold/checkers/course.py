@@ -277,21 +277,26 @@ class Course(Knowing):
     # What happens
 
     def go(self, events: Sequence[Heard], begun: Iterable[tuple[str, str]] = ()) -> list[Heard]:
-        """Events that follow each other. Answers with those whose other half does not stand beside them, and with the
-        ends of what had begun so before, in their order. `begun`: processes and operations of the latter."""
+        """Events that follow each other, those of one operation of one class.
+
+        Answers with those whose other half does not stand beside them, and with the ends of what had begun so before,
+        in their order. `begun`: processes and operations of the latter.
+        """
         alone, unended, plain, at, number = list[Heard](), set(begun), self._plain, 0, len(events)
+        free, reads = self._free(), self._reads
         while at < number:
             event = events[at]
             at += 1
             if event.type is INVOKE and at < number:
                 ended = events[at]
-                same = ended.__class__ is event.__class__ and ended.op == event.op
-                if same and ended.type is not INVOKE and ended.process == event.process:
+                same = ended.__class__ is event.__class__ and ended.type is not INVOKE
+                if same and ended.process == event.process:
                     at += 1
-                    if event.op in plain and event.process == MAIN and self._asked is None and not self._main:
-                        self._reads += (event, ended)
+                    if free and event.op in plain and event.process == MAIN:
+                        reads += (event, ended)
                     else:
                         self._both(event, ended)
+                        free, reads = self._free(), self._reads
                     if unended and (ended.process, ended.op) in unended:
                         unended.remove((ended.process, ended.op))
                         alone.append(ended)
@@ -299,8 +304,13 @@ class Course(Knowing):
             (unended.add if event.type is INVOKE else unended.discard)((event.process, event.op))
             alone.append(event)
             self.take(event)
+            free, reads = self._free(), self._reads
         self._last = events[-1]
         return alone
+
+    def _free(self) -> bool:
+        """Whether the main process is in the midst of nothing."""
+        return self._asked is None and not self._main
 
     def _both(self, asked: Heard, ended: Heard) -> None:
         """One operation that nothing came between."""

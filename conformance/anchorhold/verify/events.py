@@ -265,8 +265,9 @@ def fitting(events: Sequence[Line], first: int) -> int:
             return index - first
         kind = event.type
         if kind is INVOKE:
-            if event.value.__class__ is not event.asks and not event.fits():
-                return index - first
-        elif kind is OK and event.value.__class__ is not event.answers and not event.fits():
+            sure = event.value.__class__ is event.asks
+        else:
+            sure = kind is not OK or event.value.__class__ is event.answers
+        if not sure and not event.fits():
             return index - first
     return len(events)
