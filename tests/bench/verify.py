@@ -8,7 +8,7 @@ the largest file than in the smallest, both held against decoding the same; and 
 key ever issued, beyond what a smaller file takes: by the most that Python had allocated (`tracemalloc`), and by the
 most that the process held. Each is another key of the store as well, which takes most.
 
-What the kinds stand for. The first is what runs write: whole recorded ones of a toy compactor, every compaction of which
+What the kinds stand for. The first is what runs write: whole ones of a toy compactor, every compaction of which
 is followed by a look at everything. The second is a session that is watched while little happens. The third is no
 history that a run writes, nor production: it compacts the same turn again and again, nothing is said meanwhile, and
 everything that is told is new. It is there for the keys, of which no other kind gives out as many in as few events,
