@@ -1,12 +1,14 @@
 """Where a literal stands, word for word: in the window, in the originals, in what summaries repeat (REC-1)."""
 
-from collections.abc import Callable, Iterable
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from anchorhold_reference import index
 from anchorhold_reference.codec import shown
 from anchorhold_reference.errors import MismatchError, StoreError
 from anchorhold_reference.extract import stands_in
+from anchorhold_reference.extract.facts import UnreadableError
 from anchorhold_reference.originals import DROPPED, Original, as_answer, of_row, original, outside, with_original
 from anchorhold_reference.session import UNDER, Session, carrier_id
 from anchorhold_reference.status import faults_in_short
@@ -47,6 +49,9 @@ def search(session: Session, literal: str) -> Answer:
         found, faults = originals_with(session, window, literal)
         if found is not None:
             return found
+        argued = _as_argument(session, window, literal)
+        if argued is not None:
+            return argued
         repeated = _in_manifests(session, literal)
         if repeated is not None:
             return repeated
@@ -74,6 +79,14 @@ def search(session: Session, literal: str) -> Answer:
             return Answer(
                 kind=AnswerKind.UNANCHORED,
                 reason="nothing holds it; some originals were let go, so it may have been said",
+            )
+        alike = _otherwise(session, window, literal)
+        if alike is not None:
+            return Answer(
+                kind=AnswerKind.UNANCHORED,
+                source=alike,
+                reason=f"no turn says it letter for letter; turn {alike!r} has the same words in a row, in other "
+                "case, spacing or punctuation",
             )
     return Answer(kind=AnswerKind.ABSENT, reason="no turn of this session says it; all were searched")
 
@@ -122,8 +135,7 @@ def originals_with(
         if (
             one.turn is not None
             and _says(shown(one.turn) or "", literal, anywhere=anywhere)
-            and ledger.first(f"SELECT 1 WHERE {DROPPED.format('?')}", (session.id, one.carrier, literal, literal))
-            is None
+            and not _dropped(session, one.carrier, literal)
         ):
             return original(one.turn, carrier=one.id, value=literal), faults
     rows = index.candidates(ledger, session.id, literal, with_original(session, literal), begun=anywhere)
@@ -146,6 +158,61 @@ def originals_with(
     return None, faults
 
 
+def _as_argument(session: Session, window: Window, literal: str) -> Answer | None:
+    """The newest turn that calls a tool with this very argument. Within the call it may stand otherwise, since JSON
+    writes some characters by escapes: the call asserts it, and no look at its text finds it."""
+    why = "an argument of a call, which JSON may write in other characters"
+    for one in reversed(window.live):
+        if one.turn is not None and one.turn.calls and not _dropped(session, one.carrier, literal):
+            try:
+                said = any(m.kind == "argument" and m.literal == literal for m in session.read(one))
+            except UnreadableError:
+                continue
+            if said:
+                return original(one.turn, carrier=one.id, value=literal, reason=why)
+    for (span,) in session.ledger.all(
+        "SELECT a.span FROM fact f JOIN assertion a ON a.fact = f.id JOIN visible v ON v.carrier = a.span "
+        "WHERE f.session = ? AND f.literal = ? AND f.kind = 'argument' AND v.session = ? ORDER BY a.span DESC",
+        (session.root, literal, session.id),
+    ):
+        try:
+            there = outside(session, int(span), unless_dropped=literal)
+        except (MismatchError, StoreError):
+            continue  # the look through the originals has said so
+        if there is not None:
+            return as_answer(*there[:3], carrier=there.key, value=literal, reason=why)
+    return None
+
+
+def _dropped(session: Session, span: int, literal: str) -> bool:
+    asked = f"SELECT 1 WHERE {DROPPED.format('?')}"
+    return session.ledger.first(asked, (session.id, span, literal, literal)) is not None
+
+
+def _otherwise(session: Session, window: Window, literal: str) -> str | None:
+    """The newest turn that has the words of a literal in a row, but not as it was asked for. No answer to the
+    question; but that nobody said it would be none either (REC-4)."""
+    words = index.words_of(literal)
+    if not words:
+        return None
+    for one in reversed(window.live):
+        if one.turn is not None and _in_a_row(index.words_of(shown(one.turn) or ""), words):
+            return one.turn.id
+    for row in index.candidates(session.ledger, session.id, literal, with_original(session, literal)) or ():
+        try:
+            there = of_row(session.ledger, row)
+        except (MismatchError, StoreError):
+            continue  # told before
+        if there is not None and _in_a_row(index.words_of(there.text or ""), words):
+            return there.turn
+    return None
+
+
+def _in_a_row(spoken: Sequence[str], words: Sequence[str]) -> bool:
+    first, n = words[0], len(words)
+    return any(one == first and spoken[i : i + n] == words for i, one in enumerate(spoken))
+
+
 def _every_original(session: Session) -> list[int]:
     return [
         int(span)
@@ -161,4 +228,8 @@ def _says(text: str, literal: str, *, anywhere: bool) -> bool:
     if not anywhere:
         return stands_in(text, literal) >= 0
     spoken, words = index.words_of(text), index.words_of(literal)
-    return literal.casefold() in text.casefold() and (not words or any(w.startswith(words[-1]) for w in spoken))
+    return _levelled(literal) in _levelled(text) and (not words or any(w.startswith(words[-1]) for w in spoken))
+
+
+def _levelled(text: str) -> str:
+    return unicodedata.normalize("NFC", text.casefold())
