@@ -17,7 +17,8 @@ class ForkedError(AnchorholdError):
 
     def __init__(self, where: str) -> None:
         super().__init__(
-            f"{where} was opened before this process was forked, and belongs to the parent (CRA-2); open it again here"
+            f"{where} was opened before this process was forked, and belongs to the parent (CRA-2); open it "
+            "again here"
         )
 
 
@@ -36,8 +37,8 @@ class NotUnicodeError(AnchorholdError):
 
     def __init__(self, error: UnicodeEncodeError) -> None:
         super().__init__(
-            f"{error.object[:80]!r} is not valid Unicode at character {error.start}: only a turn's text, arguments and "
-            "data may be that (STR-3); name it by text that can be encoded as UTF-8"
+            f"{error.object[:80]!r} is not valid Unicode at character {error.start}: only a turn's text, arguments "
+            "and data may be that (STR-3); name it by text that can be encoded as UTF-8"
         )
 
 

@@ -45,8 +45,9 @@ _LEVELLED = {code: chr(code).lower() if chr(code).isalnum() else " " for code in
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, in order, case levelled and what Unicode has two ways to write: runs of letters and digits,
-    so that an identifier or a path is several in a row; where a script puts nothing between words, each character."""
+    """The words of a text, in order, case levelled and what Unicode has two ways to write: runs of letters and
+    digits, so that an identifier or a path is several in a row; where a script puts nothing between words, each
+    character."""
     if text.isascii():  # the same, without a look at each word
         words = text.translate(_LEVELLED).split()
         if max(map(len, words), default=0) <= LONGEST:

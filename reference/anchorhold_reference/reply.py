@@ -44,26 +44,8 @@ _OWN_LINE = re.compile(r"^[^\S\n]*\[stands for \d+ turns?\b[^\n]*\][^\S\n]*$", r
 """The line that the compactor itself writes under a summary (`summaries.omissions`). The model is shown it with the
 older summary, and may copy it: what it says of omissions was counted for other turns."""
 _OF_AN_ERROR = frozenset(
-    [
-        "error",
-        "errors",
-        "message",
-        "code",
-        "status",
-        "status_code",
-        "statusCode",
-        "type",
-        "detail",
-        "title",
-        "instance",
-        "param",
-        "request_id",
-        "requestId",
-        "timestamp",
-        "path",
-        "object",
-    ]
-)
+    ("error", "errors", "message", "code", "status", "status_code", "statusCode", "type", "detail", "title")
+) | {"instance", "param", "request_id", "requestId", "timestamp", "path", "object"}
 """Names in the JSON objects by which providers and proxies tell of errors, and of nothing else."""
 
 
