@@ -1,7 +1,7 @@
 """Where a literal stands, word for word: in the window, in the originals, in what summaries repeat (REC-1)."""
 
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from anchorhold_reference import index
@@ -85,8 +85,7 @@ def search(session: Session, literal: str) -> Answer:
             return Answer(
                 kind=AnswerKind.UNANCHORED,
                 source=alike,
-                reason=f"no turn says it letter for letter; turn {alike!r} has the same words in a row, in other "
-                "case, spacing or punctuation",
+                reason=f"no turn says it letter for letter; turn {alike!r} does in other case, spacing or characters",
             )
     return Answer(kind=AnswerKind.ABSENT, reason="no turn of this session says it; all were searched")
 
@@ -190,27 +189,20 @@ def _dropped(session: Session, span: int, literal: str) -> bool:
 
 
 def _otherwise(session: Session, window: Window, literal: str) -> str | None:
-    """The newest turn that has the words of a literal in a row, but not as it was asked for. No answer to the
-    question; but that nobody said it would be none either (REC-4)."""
-    words = index.words_of(literal)
-    if not words:
-        return None
+    """The newest turn in which a literal stands as a whole, but in other case or spacing, or as Unicode has another
+    way to write it. No answer to the question; but that nobody said it would be none either (REC-4)."""
+    wanted = _levelled(literal)
     for one in reversed(window.live):
-        if one.turn is not None and _in_a_row(index.words_of(shown(one.turn) or ""), words):
+        if one.turn is not None and stands_in(_levelled(shown(one.turn) or ""), wanted) >= 0:
             return one.turn.id
     for row in index.candidates(session.ledger, session.id, literal, with_original(session, literal)) or ():
         try:
             there = of_row(session.ledger, row)
         except (MismatchError, StoreError):
             continue  # told before
-        if there is not None and _in_a_row(index.words_of(there.text or ""), words):
+        if there is not None and stands_in(_levelled(there.text or ""), wanted) >= 0:
             return there.turn
     return None
-
-
-def _in_a_row(spoken: Sequence[str], words: Sequence[str]) -> bool:
-    first, n = words[0], len(words)
-    return any(one == first and spoken[i : i + n] == words for i, one in enumerate(spoken))
 
 
 def _every_original(session: Session) -> list[int]:
@@ -231,5 +223,10 @@ def _says(text: str, literal: str, *, anywhere: bool) -> bool:
     return _levelled(literal) in _levelled(text) and (not words or any(w.startswith(words[-1]) for w in spoken))
 
 
+_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
+"""Characters that nobody sees: where a word may be broken, and such."""
+
+
 def _levelled(text: str) -> str:
-    return unicodedata.normalize("NFC", text.casefold())
+    """A text, with case, white space and what looks the same in Unicode levelled."""
+    return " ".join(unicodedata.normalize("NFKC", text.translate(_UNSEEN)).casefold().split())

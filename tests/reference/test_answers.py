@@ -251,6 +251,7 @@ def test_rec_4_what_was_said_in_other_letters_or_spacing_is_neither_found_nor_ab
 
     assert (answer.kind, answer.source) == (AnswerKind.UNANCHORED, "t1")
     assert transcript.search(f"{literal}-xq-7").kind is AnswerKind.ABSENT
+    assert transcript.search(literal[:-1] + "\u2603").kind is AnswerKind.ABSENT
 
 
 @pytest.mark.parametrize("compacted", [False, True])
