@@ -22,7 +22,7 @@ from anchorhold.history import EventType, write_history
 from anchorhold.judging import judge
 from anchorhold.level import NOT_ASKED
 from anchorhold.load import Loaded
-from anchorhold.operations import looks, operations
+from anchorhold.operations import operations
 from anchorhold.planting import Planter
 from anchorhold.progress import Progress, Silent
 from anchorhold.result import FailureResult, Result, failure, result
@@ -30,6 +30,7 @@ from anchorhold.run import could_not_open, means_of, play
 from anchorhold.scenarios import ASKED_FOR, BUDGETS, DIRECTED, Effort, Plan, Scenario, scenarios
 from anchorhold.selection import following, weight
 from anchorhold.shrink import Attempt, Enough, Failing, cut, shrink
+from anchorhold.trouble import Ends, ends, explained
 from anchorhold.verdict import Checker, Failure, History, Judgement, Verdict, VerdictKind, decide
 from anchorhold.workload import Workload
 
@@ -104,6 +105,7 @@ class _Run:
         self.summarised = False
         self.played = 0
         self.operations = 0
+        self.ends = Ends()
         self._loaded = loaded
         self._seed = seed
         self._effort = effort
@@ -148,7 +150,7 @@ class _Run:
                 self._progress.playing(self.played + 1, scenario.name)
                 history = self.play(self._written(scenario, seed, taken))
                 self._learn(history)
-                self._take(found, history, judge(checkers, history), operations(history) + looks(history))
+                self._take(found, history, judge(checkers, history), operations(history))
             # What is played from here on, and how, does not depend on how many play.
             left = [(scenario, self._written(scenario, seed, taken)) for scenario, seed in chosen[learned:]]
             aimed = BUDGETS[self._effort].aimed
@@ -222,10 +224,14 @@ class _Run:
 
     def _hear(self, found: Sequence[_Found], come: Played) -> None:
         self.summarised |= come.summarised
+        self.ends.take(come.ends)
         self._take(found, come.history, come.judgements, come.operations)
 
-    def walk(self, found: Sequence[_Found]) -> None:
-        """Let Hypothesis draw walks, where the effort asks for them. Raises `AdapterError` where there is none."""
+    def walk(self, found: Sequence[_Found], *, examples: Path | None = None) -> None:
+        """Let Hypothesis draw walks, where the effort asks for them. Raises `AdapterError` where there is none.
+
+        `examples`: where those that fail are kept, and played first the next time.
+        """
         walks = BUDGETS[self._effort].walks
         if not walks or not found:
             return
@@ -242,10 +248,11 @@ class _Run:
         def take(history: History, judgements: tuple[Judgement, ...]) -> None:
             self._progress.playing(self.played + 1, history.header.workload.name)
             self.summarised |= any(event.op == "summarise" for event in history.events)
-            self._take(found, history, judgements, operations(history) + looks(history))
+            self.ends.take(ends(history.events))
+            self._take(found, history, judgements, operations(history))
 
         checkers = [each.checker for each in found]
-        walk(Arena(self._loaded, checkers, seed=self._seed, take=take), walks=walks)
+        walk(Arena(self._loaded, checkers, seed=self._seed, take=take), walks=walks, examples=examples)
 
     def _written(self, scenario: Scenario, seed: str, taken: Settings) -> Workload:
         plan = Plan(
@@ -384,6 +391,7 @@ class _Run:
             compactor.close()
 
     def _learn(self, history: History) -> None:
+        self.ends.take(ends(history.events))
         for event in history.events:
             if event.op == "summarise":
                 self.summarised = True
@@ -427,12 +435,15 @@ def check(
     progress: Progress | None = None,
     again: Callable[[], Loaded] | None = None,
     workers: int = 1,
+    examples: Path | None = None,
 ) -> Checked:
     """Check a compactor. `histories`: the directory in which failing histories are kept, made where one is needed.
 
     `rules`: only these are judged, and the others are untested. `named`: only the scenarios of these names are
     played; a verdict then says no more than they can show. `workers`: so many processes play at once, each of which
     loads the compactor by `again`; without that there is one. What is found is the same however many there are.
+    `examples`: the directory of a Hypothesis database in which walks that fail are kept, to be played first by the
+    next check; None keeps none.
     Raises `AdapterError` where the adapter does not work: there is then no verdict on anything. Raises
     `UnknownScenario` where no scenario of a name exists, and `OSError` where a history cannot be written.
     """
@@ -442,7 +453,7 @@ def check(
     found = [_Found(checker) for checker in checkers if rules is None or checker.rule in rules]
     run.all(found, wanted=rules, named=named, again=again, workers=workers)
     if named is None:
-        run.walk(found)
+        run.walk(found, examples=examples)
     present = mechanisms_of(run.description, summarised=run.summarised)
     verdicts: list[Verdict] = []
     failures: list[FailureResult] = []
@@ -462,6 +473,8 @@ def check(
             failures.append(entry)
             kept[entry.history] = history
             verdict = replace(verdict, reason=shown.sentence)
+        elif verdict.kind is VerdictKind.INCONCLUSIVE:
+            verdict = replace(verdict, reason=explained(verdict.reason, run.ends.never()))
         verdicts.append(verdict)
     verdicts.extend(_left_out(checkers, rules))
     document = result(
@@ -471,6 +484,7 @@ def check(
         failures=failures,
         seconds=round(time.monotonic() - begun, 3),
         seed=seed,
+        effort=effort.value,
         irreversible=run.description.irreversible,
         stderr=loaded.stderr,
     )

@@ -17,9 +17,10 @@ from anchorhold.compactor import Description
 from anchorhold.errors import AdapterError, Fault
 from anchorhold.judging import judge
 from anchorhold.load import Loaded
-from anchorhold.operations import looks, operations
+from anchorhold.operations import operations
 from anchorhold.run import play
 from anchorhold.selection import weight
+from anchorhold.trouble import Ends, ends
 from anchorhold.verdict import Checker, History, Judgement
 from anchorhold.workload import Workload
 
@@ -36,7 +37,9 @@ class Played:
     summarised: bool
     """Whether a model was asked for anything."""
     operations: int
-    """How many there were, those of the suite's own looks among them."""
+    """How many there were (`anchorhold.operations`)."""
+    ends: Ends
+    """How those ended without which nothing is triggered."""
 
 
 AHEAD = 2
@@ -161,5 +164,6 @@ def played(
         judgements=judgements,
         history=history if any(judgement.failures for judgement in judgements) else None,
         summarised=any(event.op == "summarise" for event in history.events),
-        operations=operations(history) + looks(history),
+        operations=operations(history),
+        ends=ends(history.events),
     )

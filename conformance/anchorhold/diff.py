@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from anchorhold.level import HELD
+from anchorhold.level import HELD, NOT_ASKED
 from anchorhold.result import Result
 from anchorhold.verdict import VerdictKind
 from anchorhold_spec.catalogue import RULES
@@ -68,7 +68,7 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
     same: int
     """How many rules have the same verdict in both."""
     warnings: tuple[str, ...] = ()
-    """Why the two cannot be compared as they are: another compactor, another seed."""
+    """Why the two cannot be compared as they are: another compactor, seed, effort, other rules."""
 
 
 UNKNOWN: Final = frozenset({VerdictKind.INCONCLUSIVE, VerdictKind.UNTESTED})
@@ -87,6 +87,8 @@ def change(before: VerdictKind | None, after: VerdictKind | None) -> Change:
     if after is VerdictKind.FAIL:
         return Change.WORSE
     if before is None or before is VerdictKind.UNTESTED:
+        if after is VerdictKind.UNTESTED:
+            return Change.OTHER
         return Change.UNDECIDED if after in UNKNOWN and before is not None else Change.NEW
     if after in UNKNOWN:
         return Change.OTHER if before in UNKNOWN else Change.UNDECIDED
@@ -146,6 +148,20 @@ def _warnings(before: Result, after: Result) -> list[str]:
     found = []
     if before.compactor != after.compactor:
         found.append(f"these are two compactors: {before.compactor} and {after.compactor}")
+    if before.effort != after.effort and None not in (before.effort, after.effort):
+        found.append(f"the efforts differ, {before.effort} and {after.effort}: more was tried in one of them")
+    for name, one, other in (("older", before, after), ("newer", after, before)):
+        left = sorted(_not_asked(one) - _not_asked(other))
+        if left and one.error is None and other.error is None:
+            found.append(f"the {name} run was not asked for {len(left)} rules that the other judges")
     if before.seed != after.seed:
         found.append(f"the seeds differ, {before.seed} and {after.seed}: what was tried differs too")
     return found
+
+
+def _not_asked(result: Result) -> set[str]:
+    return {
+        rule
+        for rule, found in result.rules.items()
+        if found.verdict is VerdictKind.UNTESTED and found.reason == NOT_ASKED
+    }

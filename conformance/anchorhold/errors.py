@@ -11,7 +11,9 @@ An adapter error is no verdict: the suite could not find out. The steps of a ses
 An operation that does not succeed is none of these: that is `anchorhold.compactor.OperationError`.
 """
 
+import traceback
 from enum import StrEnum
+from pathlib import Path
 
 
 class Fault(StrEnum):
@@ -65,6 +67,16 @@ class AdapterError(Exception):
         cause = f": {self.cause}" if self.cause else ""
         hint = f" — {self.hint}" if self.hint else ""
         return f"{self.message}{cause}{hint}"
+
+
+def whence(error: BaseException) -> str:
+    """Where it was raised: ` (file.py, line 3, in __init__)`, of the code that is not the suite's own; or nothing."""
+    own = str(Path(__file__).parent)
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(own)]
+    if not frames:
+        return ""
+    last = frames[-1]
+    return f" ({last.filename}, line {last.lineno}, in {last.name})"
 
 
 def one_line(text: str, *, limit: int = 400) -> str:

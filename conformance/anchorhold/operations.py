@@ -1,5 +1,7 @@
 """What counts as an operation of a history: what a caller does, and not how the suite looks at what came of it.
 
+Counterexamples are shortened by it, and `anchorhold adequacy` counts by it what it takes to catch a defect.
+
 Counted are the `invoke` entries of the history, and each of them once, but for
 
 - `open`, with which every history begins;

@@ -75,7 +75,6 @@ class RuleVerdict:
 
     def must_hold(self) -> None:
         """End the test as the verdict says. `rules` has every test begin with this."""
-        __tracebackhide__ = True
         met = meet(self.kind, expected=self.asked.expected is not None)
         if met is Met.KNOWN:
             pytest.xfail(f"{self.asked.expected}: {self.found.reason}")
@@ -97,7 +96,8 @@ class RuleVerdict:
         pytest.skip(why)
 
     def _told(self) -> str:
-        lines = [f"{self.rule}: {RULES[self.rule].statement}", "", self.found.reason]
+        # What happened comes first: pytest's summary shows the beginning of it alone.
+        lines = [f"{self.rule}: {self.found.reason}", "", f"rule:   {RULES[self.rule].statement}"]
         lines += [f"replay: {each.replay}" for each in self.failures]
         return "\n".join(lines)
 
@@ -116,9 +116,12 @@ def rules(
     `compactor`: a class, or what `anchorhold check` takes. `expect`: an expectations file; a relative path is looked
     for beside the test file. `only`: ids of the rules to test, in place of all. `level`, 1 to 5: its rules have to be
     held, and not merely not to fail. `effort`: `quick`, `standard` or `thorough`. The function's body runs after the
-    verdict was found to be held. Raises ValueError for a rule, level or effort that does not exist, and
-    `ExpectationError`, a ValueError too, where the file is none.
+    verdict was found to be held. In a test class `rules` stands over a method. Raises ValueError for a rule, level or
+    effort that does not exist, and `ExpectationError`, a ValueError too, where the file is none; TypeError for what
+    is neither a class nor a text, and over what is no function with an argument `verdict`.
     """
+    if not isinstance(compactor, str | type):
+        raise TypeError(f"{compactor!r} is neither a class nor what `anchorhold check` takes: give the class itself")
     chosen = tuple(RULES) if only is None else tuple(_rule(each) for each in only)
     if level is not None and level not in LEVELS:
         raise ValueError(f"level {level} does not exist; there are {', '.join(map(str, LEVELS))}")
@@ -129,9 +132,13 @@ def rules(
         for rule in each.first_demanded
     )
     target = compactor if isinstance(compactor, str) else _named(compactor)
+    if effort not in tuple(Effort):
+        raise ValueError(f"effort {effort!r} does not exist; there are {', '.join(Effort)}")
     checking = Checking(target=target, effort=Effort(effort), seed=seed)
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        if isinstance(function, type):
+            raise TypeError(f"{function.__name__} is a class: put `rules` over a method of it, or over a function")
         if ARGUMENT not in inspect.signature(function).parameters:
             raise TypeError(
                 f"{function.__name__} needs an argument {ARGUMENT!r}: each rule's verdict is handed to it"

@@ -5,6 +5,7 @@ and a lock in it. Only rules that are tested in this session are judged.
 """
 
 import hashlib
+import re
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -63,28 +64,43 @@ def _once(
     tested: tuple[str, ...],
 ) -> "Result":
     """The result of the check, run here or, with xdist, by whichever worker came first."""
+    from anchorhold.examples import usual_place
     from anchorhold.result import decode, encode
 
-    name = hashlib.sha256(repr((asked.checking, tested)).encode()).hexdigest()[:12]
-    kept = request.config.rootpath / "anchorhold-report" / "pytest" / name
+    root = request.config.rootpath
+    kept = root / "anchorhold-report" / "pytest" / _folder(asked.checking)
     if not hasattr(request.config, "workerinput"):
-        return _check(asked, tested, kept)
+        return _check(asked, tested, kept, examples=usual_place(root))
     from filelock import FileLock
 
+    name = hashlib.sha256(repr((asked.checking, tested)).encode()).hexdigest()[:12]
     # The folder of this one session, which its workers share.
     shared = tmp_path_factory.getbasetemp().parent
     file = shared / f"anchorhold-{name}.json"
     with FileLock(shared / f"anchorhold-{name}.lock"):
         if file.is_file():
             return decode(file.read_bytes())
-        result = _check(asked, tested, kept)
+        result = _check(asked, tested, kept, examples=usual_place(root))
         part = file.with_suffix(".part")
         part.write_bytes(encode(result))
         part.replace(file)
         return decode(file.read_bytes())
 
 
-def _check(asked: "Asked", tested: tuple[str, ...], kept: Path) -> "Result":
+def _folder(checking: "Checking") -> str:
+    """One for each compactor, effort and seed, whichever rules are selected, under a name that tells them apart."""
+    told = re.sub(r"[^A-Za-z0-9_.-]+", "-", Path(checking.target).name).strip("-.")[:40]
+    distinct = hashlib.sha256(repr(checking).encode()).hexdigest()[:6]
+    return f"{told}-{distinct}"
+
+
+def _fresh(histories: Path, tested: tuple[str, ...]) -> None:
+    """Take away what an earlier session kept of these rules: beside this one's verdicts it would mislead."""
+    for rule in tested:
+        (histories / f"{rule}.jsonl").unlink(missing_ok=True)
+
+
+def _check(asked: "Asked", tested: tuple[str, ...], kept: Path, *, examples: Path) -> "Result":
     from anchorhold.check import check
     from anchorhold.checkers import CHECKERS
     from anchorhold.errors import AdapterError
@@ -94,6 +110,7 @@ def _check(asked: "Asked", tested: tuple[str, ...], kept: Path) -> "Result":
 
     checking = asked.checking
     begun = time.monotonic()
+    _fresh(kept / "histories", tested)
     try:
         with load(checking.target) if asked.kind is None else load_class(asked.kind, name=checking.target) as loaded:
             return check(
@@ -103,6 +120,7 @@ def _check(asked: "Asked", tested: tuple[str, ...], kept: Path) -> "Result":
                 seed=checking.seed,
                 effort=checking.effort,
                 rules=None if len(tested) == len(RULES) else tested,
+                examples=examples,
             ).result
     except AdapterError as error:
         seconds = round(time.monotonic() - begun, 3)

@@ -18,6 +18,8 @@ from anchorhold.level import every_rule, standing
 from anchorhold.verdict import Failure, Verdict, VerdictKind
 
 SCHEMA: Final = 1
+OWN_FAULT: Final = "the suite itself failed, and neither the adapter nor the compactor"
+"""How the error of a run begins that ended by a fault of the suite."""
 
 RuleId = Annotated[str, Meta(pattern="^[A-Z]{3}-[1-9][0-9]*$", description="Id of a rule of the catalogue.")]
 Level = Annotated[int, Meta(ge=0, le=5)]
@@ -85,13 +87,19 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         str | None,
         Meta(description="Where the compactor declares itself irreversible, its own words: it is given no level."),
     ] = None
-    error: Annotated[str | None, Meta(description="Why there are no verdicts, where the adapter did not work.")] = (
-        None
-    )
-    stderr: Annotated[str, Meta(description="What the adapter wrote to its standard error.")] = ""
+    error: Annotated[
+        str | None, Meta(description="Why there are no verdicts, where the adapter did not work or the suite failed.")
+    ] = None
+    stderr: Annotated[
+        str, Meta(description="What the adapter wrote to its standard error; where the suite failed, its traceback.")
+    ] = ""
     expected: Annotated[
         dict[RuleId, str], Meta(description="Of `check --expect`: rules that are known to fail, with the reason.")
     ] = {}
+    effort: Annotated[
+        str | None,
+        Meta(description="How much was tried: quick, standard or thorough; null where nothing was played."),
+    ] = None
     claims: Annotated[
         tuple[ClaimResult, ...], Meta(description="Of `check --claims`: each claim, judged apart from the rules.")
     ] = ()
@@ -117,6 +125,7 @@ def result(
     failures: Iterable[FailureResult],
     seconds: float,
     seed: int,
+    effort: str | None = None,
     irreversible: str | None = None,
     stderr: str = "",
 ) -> Result:
@@ -146,6 +155,7 @@ def result(
         failures=broken,
         seconds=seconds,
         seed=seed,
+        effort=effort,
         blocked_by={str(number): rules for number, rules in where.blocked_by.items()},
         out_of_scope=where.out_of_scope,
         stderr=stderr,
@@ -166,6 +176,11 @@ def broken(*, compactor: str, error: str, seconds: float, seed: int, version: st
         error=error,
         stderr=stderr,
     )
+
+
+def own_fault(document: Result) -> bool:
+    """Whether there is no verdict because the suite itself failed."""
+    return (document.error or "").startswith(OWN_FAULT)
 
 
 def encode(document: Result) -> bytes:

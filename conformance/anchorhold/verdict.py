@@ -149,7 +149,13 @@ def decide(
     if triggered < checker.minimum:
         return verdict(
             VerdictKind.INCONCLUSIVE,
-            f"triggered {triggered} times, and {checker.minimum} are needed to say anything",
+            f"triggered {times(triggered)}, and {checker.minimum} {'is' if checker.minimum == 1 else 'are'} needed "
+            "to say anything",
         )
     notes = sorted({j.note for j in found if j.note})
-    return verdict(VerdictKind.PASS, "; ".join([f"held {triggered} times", *notes]))
+    return verdict(VerdictKind.PASS, "; ".join([f"held {times(triggered)}", *notes]))
+
+
+def times(number: int) -> str:
+    """How often, in words: `once`, `3 times`."""
+    return "once" if number == 1 else f"{number} times"

@@ -1,16 +1,20 @@
 """Walks through every operation and fault, drawn by Hypothesis and judged by the same checkers (`--effort thorough`).
 
 A walk is played as it is drawn. Where a rule fails Hypothesis looks for a shorter walk with the same failure; each
-history that fails on the way is handed on, so that the smallest of them is what the suite goes on to shorten.
+history that fails on the way is handed on, so that the smallest of them is what the suite goes on to shorten. Walks
+that failed are kept in a database of Hypothesis', and are the first that the next check plays.
 """
 
 import contextlib
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import seed as seeded
 from hypothesis import strategies as st
+from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
@@ -101,14 +105,42 @@ class Arena:
                 raise kind(judgement.failures[0].sentence)
 
 
-def walk(arena: Arena, *, walks: int) -> None:
-    """Play so many walks. Raises `AdapterError` where the adapter does not work."""
+class Kept(ExampleDatabase):
+    """The walks of one arena in a database that others share: other compactors, and other tests of Hypothesis'."""
+
+    def __init__(self, within: ExampleDatabase, arena: Arena) -> None:
+        super().__init__()
+        self._within = within
+        self._arena = arena
+        # A walk that breaks one rule says nothing to a check that is asked for another.
+        asked = "\n".join([arena.loaded.location, *sorted(checker.rule for checker in arena.checkers)])
+        self._prefix = b"anchorhold:" + hashlib.sha256(asked.encode("utf-8", "surrogatepass")).digest()
+
+    def save(self, key: bytes, value: bytes) -> None:
+        """Keep a walk."""
+        self._within.save(self._prefix + key, value)
+
+    def fetch(self, key: bytes) -> Iterable[bytes]:
+        """All that are kept."""
+        return self._within.fetch(self._prefix + key)
+
+    def delete(self, key: bytes, value: bytes) -> None:
+        """Forget one that no longer fails; not one that was not played any more."""
+        if not self._arena.over:
+            self._within.delete(self._prefix + key, value)
+
+
+def walk(arena: Arena, *, walks: int, examples: Path | None = None) -> None:
+    """Play so many walks, those first that failed before. Raises `AdapterError` where the adapter does not work.
+
+    `examples`: the directory of a Hypothesis database in which walks that fail are kept; None keeps none.
+    """
     limits = settings(
         max_examples=walks,
         stateful_step_count=STEPS,
         deadline=None,
-        database=None,
-        phases=(Phase.generate, Phase.shrink),
+        database=None if examples is None else Kept(DirectoryBasedExampleDatabase(examples), arena),
+        phases=(Phase.reuse, Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
         print_blob=False,
     )
@@ -137,12 +169,12 @@ def _machine(arena: Arena) -> type[RuleBasedStateMachine]:
             self.branches: dict[str, set[str]] = {name: {"main"} for name, _ in SESSIONS}
             self.session, self.user = SESSIONS[0]
 
-        @initialize()
-        def begin(self) -> None:
-            """Open a session, with turns in it."""
+        @initialize(words=st.integers(0, 999))
+        def begin(self, words: int) -> None:
+            """Open a session, with turns in it. What they say is drawn too: a kept walk is the same with any seed."""
             if arena.over:
                 return
-            planter = Planter(f"walk:{arena.seed}")
+            planter = Planter(f"walk:{words}")
             player = Player(arena.loaded.make(), arena.description, explicit=False)
             try:
                 taken = player.open(ASKED_FOR)

@@ -8,6 +8,12 @@ the largest file than in the smallest, both held against decoding the same; and 
 key ever issued, beyond what a smaller file takes: by the most that Python had allocated (`tracemalloc`), and by the
 most that the process held. Each is another key of the store as well, which takes most.
 
+What the kinds stand for. The first is what runs write: whole ones of a toy compactor, every compaction of which
+is followed by a look at everything. The second is a session that is watched while little happens. The third is no
+history that a run writes, nor production: it compacts the same turn again and again, nothing is said meanwhile, and
+everything that is told is new. It is there for the keys, of which no other kind gives out as many in as few events,
+and as the most that can be asked of the rules for an event.
+
 `--text` verifies files of 10^4 and 10^5 events with all rules as well. Not a test: nothing that is collected depends
 on time. Ends with 1 where a figure is not met.
 """
@@ -93,7 +99,7 @@ times: verifies it once, and prints what Python had allocated at most."""
 TRACED = (50_000, 300_000)
 """Events of the two files between which what Python allocates is compared: what is bounded is full in both."""
 DIFFERENT = 100
-"""Sessions that differ: their values are more than `verify` knows again."""
+"""Sessions that differ."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,9 +1,11 @@
 """Results and histories for the tests of the reports: one compactor that breaks two rules, one that breaks none."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from anchorhold.compactor import Settings
 from anchorhold.history import Event, EventType, Header
+from anchorhold.level import NOT_ASKED
 from anchorhold.result import FailureResult, Result, result
 from anchorhold.verdict import History, Verdict, VerdictKind
 from anchorhold.workload import AnyStep, Append, Ask, Compact, Evict, Probe, Summariser, Workload
@@ -165,3 +167,16 @@ def conforming() -> Result:
     """Everything demanded by level 3 passes, and nothing else has a checker."""
     verdicts = [verdict(rule.id, VerdictKind.PASS, "held 9 times", 9) for rule in RULES.values() if rule.level <= 3]
     return result(compactor="reference", version="0.1.0", verdicts=verdicts, failures=(), seconds=8.0, seed=0)
+
+
+def partial(kinds: Mapping[str, VerdictKind]) -> Result:
+    """A run that was asked for these rules only."""
+    verdicts = [verdict(rule, kinds.get(rule, VerdictKind.UNTESTED), NOT_ASKED) for rule in RULES]
+    failures = [
+        FailureResult(
+            rule=rule, sentence="It broke.", fact="f", history="h.jsonl", replay="anchorhold replay h.jsonl"
+        )
+        for rule, kind in kinds.items()
+        if kind is VerdictKind.FAIL
+    ]
+    return result(compactor="toy", version="1", verdicts=verdicts, failures=failures, seconds=1.0, seed=0)

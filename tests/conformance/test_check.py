@@ -6,15 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from toy_compactors import Plain
+
 from anchorhold.check import Checked, check, mechanisms_of
 from anchorhold.checkers import CHECKERS
 from anchorhold.compactor import Description, Mechanism
-from anchorhold.load import load
+from anchorhold.history import Event, EventType
+from anchorhold.load import load, load_class
 from anchorhold.progress import Silent
 from anchorhold.replay import read, replay
 from anchorhold.scenarios import Effort
+from anchorhold.trouble import ends
 from anchorhold.verdict import Checker, Failure, History, Judgement, VerdictKind
 from anchorhold.workload import AnyStep
+from anchorhold_spec.vocabulary import Outcome
 
 TOYS = Path(__file__).with_name("toy_compactors.py")
 
@@ -196,3 +201,35 @@ def test_only_scenarios_that_aim_at_the_wanted_rules_are_played(tmp_path: Path) 
 
     assert {"equal-text", "mixture-0"} <= set(Told.names)
     assert "little-to-do" not in Told.names
+
+
+def test_what_could_not_be_decided_because_nothing_ever_worked_names_the_error(tmp_path: Path) -> None:
+    class NeverCompacts(Plain):
+        def compact(self) -> Outcome:
+            raise RuntimeError("boom in compact")
+
+    with load_class(NeverCompacts, name="never") as loaded:
+        rules = check(loaded, checkers=CHECKERS, histories=tmp_path, effort=Effort.QUICK, named=FEW).result.rules
+    with load_class(Plain, name="plain") as loaded:
+        plain = check(loaded, checkers=CHECKERS, histories=tmp_path, effort=Effort.QUICK, named=FEW).result.rules
+
+    assert rules["OUT-2"].verdict is VerdictKind.INCONCLUSIVE
+    assert re.search(
+        r"`compact` ended with an error each time, (\d+) of \1: RuntimeError: boom", rules["OUT-2"].reason
+    )
+    assert not [rule for rule in plain.values() if "each time" in rule.reason]
+
+
+def test_an_operation_that_succeeded_once_is_no_trouble() -> None:
+    def event(kind: EventType, op: str, error: str | None = None) -> Event:
+        return Event(index=0, step=0, type=kind, op=op, error=error)
+
+    once = ends([event(EventType.OK, "compact"), event(EventType.INFO, "compact", "boom")])
+    never = ends([event(EventType.INVOKE, "live"), event(EventType.FAIL, "live", "x" * 1000)])
+    both = ends([event(EventType.FAIL, "search", "no")])
+    assert (once.never(), both.never()) == ("", "")
+    assert never.never().startswith("`live` ended with an error each time, 1 of 1: xxx")
+    assert len(never.never()) < 300
+    both.take(never)
+    both.take(once)
+    assert both.never() == never.never()

@@ -540,6 +540,25 @@ class TestProgress:
             or "no lower" in judged.failures[0].sentence
         )
 
+    @pytest.mark.parametrize("outcome", [Outcome(kind=OutcomeKind.NOTHING), REFUSED, FAILED, COMMITTED])
+    @pytest.mark.parametrize("replaced", [False, True])
+    def test_pro_1_judges_a_window_that_has_no_budget(self, outcome: Outcome, replaced: bool) -> None:
+        names = [f"t{number}" for number in range(1, 80)]
+        play = Play(settings=Settings())
+        for name in names:
+            play.say(name, f"{name}. {TWO}")
+        play.look(play.raws(*names))
+        if replaced:
+            play.compact(shown=("t1",), reply="Done.").look([summary("s1", "Done."), *play.raws(*names[1:])])
+        for _ in range(4):
+            play.compact(outcome, shown=("t2",), reply="Done.")
+            play.look([summary("s1", "Done."), *play.raws(*names[1:])] if replaced else play.raws(*names))
+        judged = judge("PRO-1", play)
+
+        if not replaced:
+            assert "not one turn was ever replaced" in judged.failures[-1].sentence
+        assert not [failure for failure in judged.failures if "watermark" in failure.sentence]
+
     @pytest.mark.parametrize("turns", [1, 3, 6])
     def test_pro_1_asks_nobody_to_replace_the_latest_turns(self, turns: int) -> None:
         held = Outcome(kind=OutcomeKind.NOTHING, reason="the latest turns stay as they are")

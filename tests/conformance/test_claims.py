@@ -232,7 +232,7 @@ def test_reports_tell_claims_apart_from_rules_and_escape_them() -> None:
     assert "<script>" not in page
     assert 'classname="anchorhold.claims" name="claims level 1"' in xml
     assert xml.count("<failure") == 2
-    assert "1 claims broken" in picture
+    assert "1 claim broken" in picture
 
 
 @pytest.mark.parametrize(

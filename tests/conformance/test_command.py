@@ -6,13 +6,14 @@ import shlex
 import shutil
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
 from anchorhold.checkers import CHECKERS
 from anchorhold.cli import main
-from anchorhold.result import decode
+from anchorhold.result import OWN_FAULT, decode
 from anchorhold_spec.catalogue import RULES
 
 TOYS = Path(__file__).with_name("toy_compactors.py")
@@ -122,7 +123,7 @@ def test_check_counts_the_rules_that_were_not_asked_for(command) -> None:  # typ
     ended = command("check", f"{TOYS}:Archive", "--scenario", "growth-drop", "--rule", "ANC-1")
 
     assert ended.status == 0
-    assert f"and {len(RULES) - 1} were not asked for." in " ".join(ended.out.split())
+    assert f"The other {len(RULES) - 1} rules were not judged" in " ".join(ended.out.split())
 
 
 def test_every_rule_of_the_catalogue_has_a_checker() -> None:
@@ -300,3 +301,26 @@ def test_an_interrupt_is_one_line_and_status_130(command, monkeypatch: pytest.Mo
     assert ended.status == 130
     assert ended.err.splitlines()[-1] == "anchorhold: interrupted"
     assert "Traceback" not in ended.err
+
+
+def test_a_fault_of_the_suite_is_no_verdict_and_blames_nobody(command, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    def fails(*_: object, **__: object) -> None:
+        raise TypeError("unsupported format string")
+
+    monkeypatch.setattr("anchorhold.cli.checking.run_check", fails)
+    ended = command("check", f"{TOYS}:Archive", "--json", "--report", "r")
+    (case,) = ET.parse("r/junit.xml").getroot().iter("testcase")
+    page = Path("r/report.html").read_text(encoding="utf-8")
+
+    assert ended.status == 2
+    assert json.loads(ended.out)["error"] == decode(Path("r/result.json").read_bytes()).error
+    lines = ended.err.splitlines()
+    assert lines[0] == f"anchorhold: {OWN_FAULT}: TypeError: unsupported format string"
+    assert lines[1:] == ["anchorhold: report: r/report.html; traceback: r/traceback.txt"]
+    assert "in fails" in Path("r/traceback.txt").read_text(encoding="utf-8")
+    assert (case.get("name"), case[0].get("type")) == ("the suite works", "suite")
+    assert "The suite itself failed" in page
+    assert "Please report it" in page
+    assert "The adapter did not work" not in page
+    assert "anchorhold smoke" not in page
+    assert ">no verdict<" in Path("r/badge.svg").read_text(encoding="utf-8")

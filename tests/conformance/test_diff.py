@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from report_samples import partial
 from rich.console import Console
 
 from anchorhold.cli import main
@@ -54,6 +55,7 @@ def checked(
         (V.VACUOUS, V.UNTESTED, Change.UNDECIDED),
         (V.UNTESTED, V.PASS, Change.NEW),
         (None, V.INCONCLUSIVE, Change.NEW),
+        (None, V.UNTESTED, Change.OTHER),
         (V.FAIL, V.PASS, Change.BETTER),
         (V.INCONCLUSIVE, V.VACUOUS, Change.BETTER),
         (V.FAIL, V.NOT_OBSERVABLE, Change.BETTER),
@@ -131,3 +133,37 @@ def test_the_terminal_stays_within_80_columns_and_reads_no_markup() -> None:
     assert "[bold]not bold[/]" in file.getvalue()
     assert "\x1b" not in file.getvalue()
     assert sum("→ fail" in line for line in lines) == 5
+
+
+def shown(before: Result, after: Result) -> str:
+    file = io.StringIO()
+    render(compare(before, after), Console(file=file, width=100, force_terminal=False))
+    return " ".join(file.getvalue().split())
+
+
+def test_without_a_verdict_it_says_that_nothing_was_compared() -> None:
+    error = broken(compactor="toy", error="it died", seconds=1.0, seed=0)
+
+    for told in (shown(error, checked({})), shown(checked({}), error)):
+        assert "nothing is compared" in told
+        assert "every rule as before" not in told
+    assert "every rule as before" in shown(checked({}), checked({}))
+
+
+def test_no_level_is_called_so_as_everywhere() -> None:
+    told = shown(checked({"EPO-1": V.FAIL}), checked({}))
+
+    assert "toy 1 (no level) → toy 1 (level 5)" in told
+
+
+def test_another_effort_and_other_rules_are_told() -> None:
+    quick, standard = (msgspec.structs.replace(checked({}), effort=each) for each in ("quick", "standard"))
+    some = partial({"OUT-1": V.PASS})
+
+    assert "the efforts differ, quick and standard" in shown(quick, standard)
+    assert compare(checked({}), quick).warnings == ()
+    assert "the newer run was not asked for 59 rules that the other judges" in shown(
+        checked({}, compactor="toy"), some
+    )
+    assert "the older run was not asked for 59 rules" in shown(some, checked({}))
+    assert compare(some, some).warnings == ()

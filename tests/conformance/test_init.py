@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from anchorhold.expectations import read_expectations
 from anchorhold.scaffold import Language
 
 ROOT = Path(__file__).parents[2]
+CRASHES = ("--rule", "CRA-1", "--rule", "CRA-2")
 
 
 def init(*arguments: str) -> int:
@@ -61,7 +63,20 @@ def test_a_scaffold_in_a_fresh_folder_is_green() -> None:
         check=False,
     )
     tested = run("pytest", "-q", "-p", "no:xdist")
+    # As a program it is killed, between operations and while its model is asked, and goes on.
+    program = f"cmd:{shlex.quote(sys.executable)} adapter.py"
+    killed = subprocess.run(
+        [sys.executable, "-c", code, "check", program, "--effort", "quick", *CRASHES],
+        cwd="fresh",
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
+    assert killed.returncode == 0, killed.stdout + killed.stderr
+    assert "the 2 rules asked for are held" in " ".join(killed.stdout.split())
+    assert "pass 2" in killed.stdout
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert "holds ANC-1" in checked.stdout
     assert "broken: " not in checked.stdout
@@ -110,11 +125,17 @@ def test_a_scaffold_in_typescript_is_green(tmp_path: Path) -> None:
             cwd=fresh, env=environment | target, capture_output=True, text=True, timeout=900, check=False,
         )  # fmt: skip
 
+    killed = subprocess.run(
+        ["anchorhold", "check", *target.values(), "--effort", "quick", *CRASHES, "--json"],
+        cwd=fresh, env=environment, capture_output=True, text=True, timeout=900, check=False,
+    )  # fmt: skip
     green = tested()
     # An expectation that is met by nothing is out of date, and fails the rule's test.
     (fresh / "expectations.toml").write_text('[fail]\n"PTR-1" = "an old fault"\n')
     stale = tested()
 
+    verdicts = json.loads(killed.stdout)["rules"]
+    assert {verdicts[rule]["verdict"] for rule in ("CRA-1", "CRA-2")} == {"pass"}
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert "holds ANC-1" in checked.stdout
     assert "broken: " not in checked.stdout
@@ -184,3 +205,35 @@ def test_what_is_written_is_read_back() -> None:
     assert set(tomllib.loads(text)["fail"]) == {"PTR-4"}
     compile(Path("adapter.py").read_text(), "adapter.py", "exec")
     compile(Path("test_compaction.py").read_text(), "test_compaction.py", "exec")
+
+
+def test_what_it_says_to_do_next_names_what_was_written(capfd: pytest.CaptureFixture[str]) -> None:
+    assert init("--into", "a b") == 0
+    python = capfd.readouterr().out
+    assert init("--into", "ts", "--language", "typescript") == 0
+    typescript = capfd.readouterr().out
+    assert init("my_module:Mine", "--into", "mine") == 0
+    mine = capfd.readouterr().out
+
+    assert "next: cd 'a b' && anchorhold check adapter.py:Adapter --effort quick --claims claims.toml" in python
+    assert "anchorhold check 'cmd:python3 adapter.py'" in python
+    assert typescript.count("anchorhold check") == 1
+    assert "cd ts && anchorhold check 'cmd:node adapter.mts' --effort quick" in typescript
+    assert mine.count("anchorhold check") == 1
+    assert "cd mine && anchorhold check my_module:Mine --effort quick --claims claims.toml" in mine
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_workflow_checks_the_example_as_a_program_with_the_files_that_were_written(language: Language) -> None:
+    texts = scaffold.written(language, None)
+    workflow = texts[".github/workflows/anchorhold.yml"]
+    (check,) = [line for line in workflow.splitlines() if "run: anchorhold check" in line]
+    words = shlex.split(check.partition("run: ")[2])
+
+    assert words[2] == scaffold.SCAFFOLDS[language].program
+    assert {words[words.index(option) + 1] for option in ("--claims", "--expect")} <= texts.keys()
+    assert f"path: {words[words.index('--report') + 1]}" in workflow
+    # No tabs, and each step is one of the list: what a workflow is refused for first.
+    assert "\t" not in workflow
+    steps = workflow.partition("    steps:\n")[2].splitlines()
+    assert all(line.startswith(("      - ", "        ", "      #")) for line in steps)

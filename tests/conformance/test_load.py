@@ -15,6 +15,7 @@ from anchorhold.errors import AdapterError, Fault
 from anchorhold.load import load
 from anchorhold.shipped import shipped
 from anchorhold.wire import worker as worker_module
+from anchorhold.wire.messages import REQUIRED
 from anchorhold_spec.vocabulary import Item, OutcomeKind, Turn
 
 GOOD = """
@@ -380,3 +381,16 @@ def test_a_shipped_adapter_is_run_by_uv_in_an_environment_without_this_one(tmp_p
     )
 
     assert ran.stdout == "[False, False]\n"
+
+
+@pytest.mark.parametrize("where", ["__init__", "describe"])
+def test_where_a_class_raises_before_anything_is_played_is_said(tmp_path: Path, where: str) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        f"class Mine:\n    def {where}(self):\n        raise RuntimeError('no database')\n"
+        + "".join(f"    def {name}(self, *a): ...\n" for name in (*REQUIRED, *({"describe"} - {where})))
+    )
+    with load(f"{path}:Mine") as loaded, pytest.raises(AdapterError) as caught:
+        loaded.describe()
+
+    assert f"RuntimeError: no database ({path}, line 3, in {where})" in str(caught.value)

@@ -1,5 +1,6 @@
 """The pytest plugin: one test a rule, one check a session, and expectations that have to be so."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -65,13 +66,16 @@ def descriptions(pytester: pytest.Pytester) -> int:
 def test_each_verdict_ends_its_test_as_what_it_is(pytester: pytest.Pytester) -> None:
     project(pytester, "Loses", (FAILS, HOLDS, VACUOUS, HIDDEN))
 
-    ended = pytester.runpytest_inprocess("-p", "no:xdist", "-rs")
+    ended = pytester.runpytest_inprocess("-p", "no:xdist", "-rsf")
 
     # Nothing that was not exercised is a pass.
     ended.assert_outcomes(failed=1, passed=1, skipped=2)
+    ended.stdout.no_fnmatch_line("*traceback entries are hidden*")
     ended.stdout.fnmatch_lines_random(
         [
-            f"*{FAILS}: *",
+            f"{FAILS}: Summary * was committed *",
+            f"FAILED test_it.py::test_rule*{FAILS}* - Failed: {FAILS}: Summ*",
+            "rule:   A summary may commit once*",
             "replay: anchorhold replay *PTR-1.jsonl",
             "*vacuous: *(counts as held)*",
             "*not-observable: the adapter offers no `status`*",
@@ -161,9 +165,79 @@ def test_wrong_use_is_told_where_it_is_written(tmp_path: Path) -> None:
         rules("reference", only=["PTR1"])
     with pytest.raises(ValueError, match="level 9 does not exist"):
         rules("reference", level=9)
+    with pytest.raises(ValueError, match="effort 'slow' does not exist; there are quick, standard, thorough"):
+        rules("reference", effort="slow")
+    with pytest.raises(TypeError, match="is neither a class nor what `anchorhold check` takes: give the class"):
+        rules(object())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="Whole is a class: put `rules` over a method"):
+        rules("reference")(type("Whole", (), {}))
     with pytest.raises(TypeError, match="needs an argument 'verdict'"):
         rules("reference")(lambda: None)
     file = tmp_path / "expectations.toml"
     file.write_text('[fail]\n"OUT-2" = "why"\n')
     with pytest.raises(ExpectationError, match="OUT-2 is not among the rules that are tested"):
         rules("reference", only=["PTR-1"], expect=file)(lambda verdict: None)
+
+
+def test_in_a_test_class_it_stands_over_a_method(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_it=f"""
+        from anchorhold.pytest import rules
+
+        class TestIt:
+            @rules("{TOYS}:Archive", only=["{HOLDS}"])
+            def test_rule(self, verdict):
+                assert verdict.kind == "pass"
+        """
+    )
+
+    pytester.runpytest_inprocess("-p", "no:xdist").assert_outcomes(passed=1)
+
+
+def test_failing_histories_have_one_place_and_none_of_an_earlier_session_are_left(pytester: pytest.Pytester) -> None:
+    project(pytester, "Loses", (FAILS, HOLDS, "ANC-1"))
+    pytester.runpytest_inprocess("-p", "no:xdist")
+    (first,) = pytester.path.rglob(f"{FAILS}.jsonl")
+    stale = first.with_name(f"{HOLDS}.jsonl")
+    stale.write_text("of an earlier session")
+
+    pytester.runpytest_inprocess("-p", "no:xdist", "-k", f"{FAILS} or {HOLDS}")
+
+    assert list(pytester.path.rglob(f"{FAILS}.jsonl")) == [first]
+    assert not stale.exists()
+    assert re.fullmatch(r"test_it.py-Counted-[0-9a-f]{6}", first.parents[1].name)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[fail", "is not TOML"),
+        ('[fails]\n"PTR-1" = "x"', "write a table [[]fail[]]"),
+        ('[fail]\n"PTR-1" = ""', "say why, in words"),
+        ('[fail]\n"PTR-11" = "x"', "did you mean PTR-1"),
+        (None, "No such file or directory"),
+    ],
+)
+def test_a_wrong_expectations_file_is_an_error_of_collecting(
+    pytester: pytest.Pytester, text: str | None, said: str
+) -> None:
+    if text is not None:
+        pytester.path.joinpath("e.toml").write_text(text)
+    project(pytester, "Loses", (FAILS,))
+    path = pytester.path / "test_it.py"
+    path.write_text(path.read_text().replace("expect=None", 'expect="e.toml"'))
+
+    ended = pytester.runpytest_inprocess("-p", "no:xdist")
+
+    ended.assert_outcomes(errors=1)
+    ended.stdout.fnmatch_lines([f"E *e.toml*{said}*"])
+
+
+def test_what_failed_last_is_all_that_is_judged_again(pytester: pytest.Pytester, asked: list[Any]) -> None:
+    project(pytester, "Loses", (FAILS, HOLDS))
+    pytester.runpytest_inprocess("-p", "no:xdist")
+
+    ended = pytester.runpytest_inprocess("-p", "no:xdist", "--lf")
+
+    ended.assert_outcomes(failed=1)
+    assert asked == [(FAILS, HOLDS), (FAILS,)]

@@ -8,10 +8,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import get_args
 
+import msgspec
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from report_samples import FACT, conforming, failing, history, verdict
+from report_samples import FACT, conforming, failing, history, partial, verdict
 from rich.console import Console
 
 from anchorhold import report, workload
@@ -22,7 +23,7 @@ from anchorhold.report.phrases import step_words
 from anchorhold.report.story import tell
 from anchorhold.report.terminal import render
 from anchorhold.report.text import visible
-from anchorhold.result import Result, broken, decode, failure, result
+from anchorhold.result import ClaimResult, ClaimVerdict, Result, broken, decode, failure, result
 from anchorhold.verdict import Failure, History, VerdictKind
 from anchorhold.workload import Append, Probe, Step
 from anchorhold_spec.catalogue import FAMILIES, RULES
@@ -350,3 +351,109 @@ def test_each_step_is_told_in_words_and_not_by_its_tag() -> None:
     ]
     assert told[13] == "hold the next call of the model, and take 2 steps meanwhile"
     assert told[14] == "single-step reaper (evict)"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "title", "words"),
+    [
+        ({"PTR-1": VerdictKind.FAIL}, "the rule asked for failed", "1 of 60 rules asked, 1 failed"),
+        (
+            {"PTR-1": VerdictKind.FAIL, "OUT-1": VerdictKind.PASS},
+            "1 of the 2 rules asked for failed",
+            "2 of 60 rules asked, 1 failed",
+        ),
+        (
+            {"PTR-1": VerdictKind.FAIL, "OUT-1": VerdictKind.FAIL},
+            "the 2 rules asked for failed",
+            "2 of 60 rules asked, 2 failed",
+        ),
+        ({"ERA-1": VerdictKind.VACUOUS}, "the rule asked for is held", "1 of 60 rules held"),
+        (
+            {"ERA-1": VerdictKind.VACUOUS, "OUT-1": VerdictKind.PASS},
+            "the 2 rules asked for are held",
+            "2 of 60 rules held",
+        ),
+        (
+            {"ERA-1": VerdictKind.INCONCLUSIVE, "OUT-1": VerdictKind.PASS},
+            "1 of the 2 rules asked for could not be decided",
+            "2 of 60 rules asked, undecided",
+        ),
+        (
+            {"ERA-1": VerdictKind.INCONCLUSIVE},
+            "the rule asked for could not be decided",
+            "1 of 60 rules asked, undecided",
+        ),
+    ],
+)
+def test_a_run_of_some_rules_says_so_and_nothing_of_a_level(
+    kinds: dict[str, VerdictKind], title: str, words: str
+) -> None:
+    document = partial(kinds)
+    output = plain(on_terminal(document, {}))
+    page = Page(report.html(document, {}))
+
+    assert title in output
+    assert title in page.text
+    assert f">{words}</text>" in report.badge(document)
+    for text in (output, page.text):
+        assert "and nothing is said of a level" in " ".join(text.split())
+        assert "no level reached" not in text
+        assert "blocked by" not in text
+        assert "held back by" not in text
+
+
+def test_a_run_of_all_rules_of_a_level_tells_its_level() -> None:
+    level_1 = {rule.id: VerdictKind.PASS for rule in RULES.values() if rule.level == 1}
+    output = plain(on_terminal(partial(level_1), {}))
+
+    assert output.startswith("toy 1  level 1 of 5")
+
+
+def test_a_failure_that_is_expected_is_told_as_known_everywhere_and_fails_no_case() -> None:
+    document, histories = failing()
+    document = msgspec.structs.replace(document, expected={"ANC-1": "see issue 12", "EPO-2": "an old one"})
+    cases = {case.get("name", "").split()[0]: case for case in ET.fromstring(junit(document)).iter("testcase")}
+
+    known, stale, other = (cases[rule][0] for rule in ("ANC-1", "EPO-2", "REC-1"))
+    assert (known.tag, stale.tag, other.tag) == ("skipped", "failure", "failure")
+    assert (known.get("message") or "").startswith("known to fail: see issue 12: ")
+    assert "take it out of the expectations" in (stale.get("message") or "")
+    assert "known to fail: see issue 12" in plain(on_terminal(document, histories))
+    assert "see issue 12" in Page(report.html(document, histories)).text
+
+
+def test_how_much_was_tried_stands_beside_seconds_and_seed() -> None:
+    document = msgspec.structs.replace(conforming(), effort="quick")
+
+    assert "(8.0 s, quick, seed 0)" in plain(on_terminal(document, {}))
+    assert "8.0 s, quick, seed 0" in Page(report.html(document, {})).text
+    assert '<property name="effort" value="quick" />' in junit(document).decode()
+
+
+@pytest.mark.parametrize(("target", "smoke"), [("cmd:node x.js", True), ("mine.py:Mine", False)])
+def test_page_without_a_verdict_says_what_it_means_and_what_to_do(target: str, smoke: bool) -> None:
+    page = Page(report.html(broken(compactor=target, error="it died", seconds=1, seed=0), {}))
+
+    assert "nothing is concluded about the compactor" in page.text
+    assert ("anchorhold smoke" in page.text) is smoke
+
+
+def test_badge_says_every_level_and_its_colour_says_whether_something_is_wrong() -> None:
+    colours = {}
+    for level in range(6):
+        verdicts = [verdict(rule.id, VerdictKind.PASS) for rule in RULES.values() if rule.level <= level]
+        document = result(compactor="x", version="1", verdicts=verdicts, failures=(), seconds=1, seed=0)
+        picture = report.badge(document)
+        words = "no level" if level == 0 else f"level {level}"
+        assert f">{words}</text>" in picture
+        colours[level] = re.findall(r'fill="(#\w{6})"', picture)[1]
+    unkept = ClaimResult(claim="holds ANC-1", verdict=ClaimVerdict.BROKEN, reason="it failed")
+    two = msgspec.structs.replace(document, claims=(unkept, unkept))
+    one = msgspec.structs.replace(document, claims=(unkept,))
+
+    assert colours[0] != colours[1] == colours[5]
+    assert ">level 5, 1 claim broken</text>" in report.badge(one)
+    assert ">level 5, 2 claims broken</text>" in report.badge(two)
+    bad = re.findall(r'fill="(#\w{6})"', report.badge(failing()[0]))[1]
+    assert bad not in colours.values()
+    assert bad in report.badge(two)

@@ -4,7 +4,9 @@ import dataclasses
 import enum
 import json
 import shlex
+import shutil
 import sys
+import textwrap
 from pathlib import Path
 
 import jsonschema
@@ -14,6 +16,8 @@ from wire_walk import TURNS, Model, walk
 
 from anchorhold import compactor as suite
 from anchorhold.adapters import anchorhold_sdk as sdk
+from anchorhold.check import check
+from anchorhold.checkers import CHECKERS
 from anchorhold.compactor import (
     Mechanism,
     OperationError,
@@ -22,6 +26,8 @@ from anchorhold.compactor import (
     Shown,
 )
 from anchorhold.load import Loaded, load
+from anchorhold.scenarios import Effort
+from anchorhold.verdict import VerdictKind
 from anchorhold.wire import messages
 from anchorhold.wire.process import Limits, Program
 from anchorhold_spec.vocabulary import (
@@ -236,3 +242,18 @@ def test_what_is_none_and_has_to_be_there_is_there() -> None:
 def test_what_the_protocol_has_no_form_for_is_the_adapters_fault(value: object) -> None:
     with pytest.raises(sdk.AdapterError, match="no form"):
         sdk.plain(value)
+
+
+def test_the_adapter_at_the_head_of_the_sdk_is_whole_and_drops_nothing(tmp_path: Path) -> None:
+    head, _, _ = (sdk.__doc__ or "").partition("An operation is offered")
+    code = textwrap.dedent("\n".join(line for line in head.splitlines() if line.startswith("    ") or not line))
+    (tmp_path / "adapter.py").write_text(code)
+    shutil.copy(sdk.__file__, tmp_path / "anchorhold_sdk.py")
+    command = f"cmd:{shlex.join([sys.executable, str(tmp_path / 'adapter.py')])}"
+
+    with load(command) as loaded:
+        checked = check(loaded, checkers=CHECKERS, histories=tmp_path, effort=Effort.QUICK, named=["growth-drop"])
+
+    # It never compacts, and says so.
+    assert {failure.rule for failure in checked.result.failures} <= {"PRO-1"}
+    assert checked.result.rules["ANC-1"].verdict is not VerdictKind.FAIL

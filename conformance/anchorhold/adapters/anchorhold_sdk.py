@@ -10,26 +10,34 @@ compactor under test, where Anchorhold itself is not installed. A whole adapter:
             return Description(name="keeps-everything", version="1.0")
 
         def open(self, settings, summarise):
-            self.turns = []
+            self.turns = {}
             return settings
 
         def append(self, turn):
-            self.turns.append(turn)
+            self.turns.setdefault(turn.id, turn)
 
         def compact(self):
             return Outcome(kind=OutcomeKind.NOTHING)
 
         def live(self):
-            return [Item(id=t.id, turn=t.id, kind=CarrierKind.RAW, text=t.text, data=t.data) for t in self.turns]
+            return [self.item(turn) for turn in self.turns.values()]
+
+        def item(self, turn):
+            said = [turn.text, *(call.arguments for call in turn.calls)]
+            text = " ".join(part for part in said if part)
+            return Item(id=turn.id, turn=turn.id, kind=CarrierKind.RAW, text=text or None, data=turn.data)
 
         def close(self):
-            self.turns = []
+            self.turns = {}
 
     if __name__ == "__main__":
         serve(Adapter)
 
 An operation is offered by defining its method, plain or `async def`; the optional ones are in `OPERATIONS`. Every
 model call of the compactor goes to the `summarise` that `open` is handed. An adapter translates and never repairs.
+
+Where sessions lie in files below `tempfile.gettempdir()`, define `reopen` and `resume(settings, summarise)`, which
+goes on with the one that is there: the suite then kills the program, and starts another on what it left behind.
 """
 
 # ruff: noqa: UP042 - StrEnum came with Python 3.11, and this file has to run on 3.10

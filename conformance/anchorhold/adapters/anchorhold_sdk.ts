@@ -7,7 +7,7 @@
  *     import { serve, type Item, type Settings, type Turn } from "./anchorhold_sdk.ts";
  *
  *     class Adapter {
- *       turns: Turn[] = [];
+ *       turns = new Map<string, Turn>();
  *       describe() {
  *         return { name: "keeps-everything", version: "1.0" };
  *       }
@@ -15,13 +15,16 @@
  *         return settings;
  *       }
  *       append(turn: Turn) {
- *         this.turns.push(turn);
+ *         if (!this.turns.has(turn.id)) this.turns.set(turn.id, turn);
  *       }
  *       compact() {
  *         return { kind: "nothing-to-do" as const };
  *       }
  *       live(): Item[] {
- *         return this.turns.map((t) => ({ id: t.id, turn: t.id, kind: "raw", text: t.text, data: t.data }));
+ *         return [...this.turns.values()].map((turn) => {
+ *           const said = [turn.text, ...turn.calls.map((call) => call.arguments)].filter((part) => part);
+ *           return { id: turn.id, turn: turn.id, kind: "raw", text: said.join("\n") || null, data: turn.data };
+ *         });
  *       }
  *       close() {}
  *     }
@@ -30,7 +33,9 @@
  *
  * An operation is offered by defining its method, plain or `async`; methods and fields have the names of PROTOCOL.md.
  * Every model call of the compactor goes to the `summarise` that `open` is handed. An adapter translates and never
- * repairs. Import this file first: from then on what is printed goes to standard error. What a child process or a
+ * repairs. Where sessions lie in files below `os.tmpdir()`, define `reopen` and `resume(settings, summarise)`, which goes
+ * on with the one that is there: the suite then kills the program, and starts another on what it left behind.
+ * Import this file first: from then on what is printed goes to standard error. What a child process or a
  * native library writes to standard output cannot be diverted here.
  */
 

@@ -95,7 +95,8 @@ def _by_defect(found: Adequacy) -> Iterator[str]:
     yield "## By defect"
     yield ""
     yield (
-        "Operations: played until the first rule that it breaks failed, the median over the seeds. "
+        "Operations: what a caller does (`anchorhold/operations.py`, without the suite's own looks), played until "
+        "the first rule that it breaks failed, the median over the seeds. "
         "† written without sight of the checkers."
     )
     yield ""

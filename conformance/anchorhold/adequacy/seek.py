@@ -1,6 +1,6 @@
 """Plays a check against a compactor until the rules that it breaks have failed, or to its end."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,9 +8,9 @@ from anchorhold.adequacy.crashed import CrashedError, crashed
 from anchorhold.check import survey
 from anchorhold.checkers import CHECKERS
 from anchorhold.errors import AdapterError
-from anchorhold.history import EventType
 from anchorhold.judging import judge
 from anchorhold.load import load_class
+from anchorhold.operations import operations
 from anchorhold.planting import Planter
 from anchorhold.run import means_of, play
 from anchorhold.scenarios import ASKED_FOR, Effort, Plan, Scenario, scenarios
@@ -26,7 +26,8 @@ class Sought:
     sentences: tuple[tuple[str, str], ...]
     """What was said of each, the first time."""
     operations: int | None
-    """Operations played until the first rule failed that it is known to break; None where none did."""
+    """Operations (`anchorhold.operations`) played until the first rule failed that it is known to break; None where
+    none did."""
 
 
 def histories(
@@ -81,7 +82,7 @@ def seek(
     scenarios that are the same whatever the seed, or none of them. Raises CrashedError.
     """
     said: dict[str, str] = {}
-    operations = 0
+    played = 0
     found: int | None = None
     for history in histories(
         kind,
@@ -90,11 +91,11 @@ def seek(
         only=lambda scenario: (directed or not scenario.aims) and fixed in (None, scenario.fixed),
         effort=effort,
     ):
-        operations += _operations(history)
+        played += operations(history)
         for failure in (failure for judgement in judge(CHECKERS, history) for failure in judgement.failures):
             said.setdefault(failure.rule, failure.sentence)
         if found is None and said.keys() & breaks:
-            found = operations
+            found = played
         if breaks and said.keys() >= breaks:
             break
     return Sought(caught_by=frozenset(said), sentences=tuple(said.items()), operations=found)
@@ -120,8 +121,3 @@ def seek_as_checked(kind: type[Any], breaks: frozenset[str], *, seed: int, effor
         sentences=tuple((rule, failing.failure.sentence) for rule, failing in found.failures.items()),
         operations=min(after) if after else None,
     )
-
-
-def _operations(history: History) -> int:
-    events: Sequence[Any] = history.events
-    return sum(event.type is EventType.INVOKE and event.op not in {"note", "summarise"} for event in events)

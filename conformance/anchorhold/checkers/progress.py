@@ -156,9 +156,10 @@ def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...], sick: floa
             tally.trigger(int(replaced))
             continue
         compact = stretch.of("compact")[-1]
-        over = f"The window holds {size:g} {unit}, its watermark is {limit:g}, and compaction brings it no lower"
         if limit is None:
             over = f"{len(stretch.after.raw)} turns stand in the window, and compaction brings it no lower any more"
+        else:
+            over = f"The window holds {size:g} {unit}, its watermark is {limit:g}, and compaction brings it no lower"
         holding = held_up(reading, stretch, compact)
         if holding is not None:
             tally.note(holding)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from anchorhold.effort import Effort
+from anchorhold.examples import usual_place
 
 
 def check(
@@ -68,6 +69,18 @@ def check(
     workers: Annotated[
         int, typer.Option(metavar="N", min=1, help="Play in so many processes at once; what is found is the same.")
     ] = 1,
+    examples: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            file_okay=False,
+            help="Where walks that failed are kept (--effort thorough), and found by the next check, which plays "
+            "them first: a database of Hypothesis'. Default: where Hypothesis keeps its own, .hypothesis/examples.",
+        ),
+    ] = None,
+    no_examples: Annotated[
+        bool, typer.Option("--no-examples", help="Neither keep walks that failed nor play those that were kept.")
+    ] = False,
     timeout: Annotated[
         float | None,
         typer.Option(metavar="S", min=0.1, help="Seconds that one operation of the compactor may take."),
@@ -94,5 +107,6 @@ def check(
         expect=expect,
         claims=claims,
         workers=workers,
+        examples=None if no_examples else examples or usual_place(),
         timeout=timeout,
     )

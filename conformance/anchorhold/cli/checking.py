@@ -3,6 +3,7 @@
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
@@ -20,12 +21,12 @@ from anchorhold.checkers import CHECKERS
 from anchorhold.claims import Claims, ClaimsError, judge_claims, read_claims
 from anchorhold.cli.places import ready, rule_id, usage
 from anchorhold.effort import Effort
-from anchorhold.errors import AdapterError
+from anchorhold.errors import AdapterError, one_line
 from anchorhold.expectations import NOTHING, ExpectationError, Expected, Met, meet, read_expectations
 from anchorhold.level import ExitStatus, exit_status, standing
 from anchorhold.load import Loaded, load
 from anchorhold.progress import OnTerminal
-from anchorhold.result import ClaimVerdict, Result, broken, encode
+from anchorhold.result import OWN_FAULT, ClaimVerdict, Result, broken, encode, own_fault
 from anchorhold.verdict import Verdict, VerdictKind
 from anchorhold.wire.process import Limits
 from anchorhold_spec.catalogue import LEVELS
@@ -44,6 +45,7 @@ def run(
     expect: Path | None,
     claims: Path | None,
     workers: int,
+    examples: Path | None,
     timeout: float | None,
 ) -> None:
     """Check it, tell it, and end with the status that `anchorhold check` documents."""
@@ -74,6 +76,7 @@ def run(
                         progress=progress,
                         again=partial(load, compactor, limits=_limits(timeout)),
                         workers=workers,
+                        examples=examples,
                     )
                     if claimed is not None:
                         checked = _with_claims(checked, claimed, loaded, kept_in, seed=seed)
@@ -92,6 +95,15 @@ def run(
         usage(str(error))
     except OSError as error:
         usage(f"cannot write: {error}")
+    except Exception as error:  # noqa: BLE001 - whatever it is: it says nothing of the compactor, and must not look so
+        document = broken(
+            compactor=compactor,
+            error=f"{OWN_FAULT}: {one_line(f'{type(error).__name__}: {error}')}",
+            seconds=round(time.monotonic() - begun, 3),
+            seed=seed,
+            stderr="".join(traceback.format_exception(error)),
+        )
+        _end_without_verdict(document, directory, as_json=as_json)
     checked = replace(checked, result=msgspec.structs.replace(checked.result, expected=dict(expected)))
     _tell(checked, directory, as_json=as_json, told=told)
     stale = _stale(checked.result, expected, wanted)
@@ -133,22 +145,27 @@ def _tell(checked: Checked, directory: Path | None, *, as_json: bool, told: Cons
 
 
 def _end_without_verdict(document: Result, directory: Path | None, *, as_json: bool) -> NoReturn:
-    """One line that says what is wrong; what the adapter wrote to its standard error goes into the report."""
+    """One line that says what is wrong; what the adapter wrote to its standard error goes into the report.
+
+    Of a fault of the suite that is its traceback, which is to be reported.
+    """
+    what = "traceback" if own_fault(document) else "the adapter's standard error"
+    name = "traceback.txt" if own_fault(document) else "adapter-stderr.txt"
     if as_json:
         _print_document(document)
     typer.echo(f"anchorhold: {document.error}", err=True)
     if directory is not None:
         try:
             written = report.write(directory, document, {})
-            kept = directory / "adapter-stderr.txt"
+            kept = directory / name
             kept.write_text(document.stderr, encoding="utf-8", errors="backslashreplace")
         except OSError as error:
             usage(f"cannot write the report: {error}")
-        typer.echo(f"anchorhold: report: {written.html}; the adapter's standard error: {kept}", err=True)
+        typer.echo(f"anchorhold: report: {written.html}; {what}: {kept}", err=True)
     elif document.stderr.strip():
-        kept = Path(tempfile.mkdtemp(prefix="anchorhold-")) / "adapter-stderr.txt"
+        kept = Path(tempfile.mkdtemp(prefix="anchorhold-")) / name
         kept.write_text(document.stderr, encoding="utf-8", errors="backslashreplace")
-        typer.echo(f"anchorhold: the adapter's standard error: {kept}", err=True)
+        typer.echo(f"anchorhold: {what}: {kept}", err=True)
     raise typer.Exit(ExitStatus.ERROR)
 
 

@@ -80,12 +80,18 @@ def render(found: Diff, console: Console) -> None:
                 line = Text("         replay  ", "dim") + shown(each.replay)
                 line.no_wrap, line.overflow = True, "ignore"
                 parts.append(line)
-    parts += [Text(), Text(f"{found.same} rules as before" if found.changes else "every rule as before", "dim")]
+    parts += [Text(), Text(_rest(found), "dim")]
     console.print(Group(*parts), width=min(console.width, WIDTH), highlight=False, crop=False)
 
 
+def _rest(found: Diff) -> str:
+    if _broken(found):
+        return "nothing is compared: without verdicts there is nothing that could have changed"
+    return f"{found.same} rules as before" if found.changes else "every rule as before"
+
+
 def _side(side: Side) -> str:
-    level = "no verdict" if side.error else "no level" if side.level is None else f"level {side.level}"
+    level = "no verdict" if side.error else f"level {side.level}" if side.level else "no level"
     return f"{side.compactor} {side.version}".strip() + f" ({level})"
 
 

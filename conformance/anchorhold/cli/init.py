@@ -31,7 +31,8 @@ def init(
 
     No file is ever overwritten: where one of them is there already, nothing is written, and it ends with 2.
     """
-    named = compactor or scaffold.SCAFFOLDS[language].target
+    example = scaffold.SCAFFOLDS[language]
+    named = compactor or example.target
     try:
         texts = scaffold.written(language, compactor)
         scaffold.write(directory, texts, told=lambda path: typer.echo(f"wrote {path}"))
@@ -39,5 +40,7 @@ def init(
         usage(f"nothing is overwritten, and so no more was written: there is {error}")
     except OSError as error:
         usage(f"cannot write: {error}")
-    where = "" if directory == Path() else f"cd {directory} && "
+    where = "" if directory == Path() else f"cd {shlex.quote(str(directory))} && "
     typer.echo(f"next: {where}anchorhold check {shlex.quote(named)} --effort quick --claims claims.toml")
+    if named == example.target != example.program:
+        typer.echo(f"and, where it can be killed as well: {where}anchorhold check {shlex.quote(example.program)}")

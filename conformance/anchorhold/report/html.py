@@ -10,9 +10,9 @@ from markupsafe import Markup, escape
 from anchorhold.level import HELD
 from anchorhold.report.sequence import Diagram, FullEvent, draw, full_events, messages
 from anchorhold.report.story import Told, tell
-from anchorhold.report.summary import MEANING, summarise
+from anchorhold.report.summary import MEANING, run_words, summarise
 from anchorhold.report.text import Piece, clip, marked, one_line, visible
-from anchorhold.result import FailureResult, Result
+from anchorhold.result import FailureResult, Result, own_fault
 from anchorhold.verdict import History
 from anchorhold_spec.catalogue import RULES, Rule
 
@@ -46,6 +46,9 @@ def html(result: Result, histories: Mapping[str, History]) -> str:
         .render(
             result=result,
             summary=summarise(result),
+            run=run_words(result),
+            own_fault=own_fault(result),
+            program=result.compactor.startswith("cmd"),
             failures=failures,
             first_failure={each.rule.id: each.number for each in reversed(failures)},
             meaning=MEANING,

@@ -3,10 +3,11 @@
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
+from anchorhold.expectations import Expected, Met, meet
 from anchorhold.level import HELD
 from anchorhold.report.summary import Judged, summarise
 from anchorhold.report.text import visible
-from anchorhold.result import ClaimResult, ClaimVerdict, FailureResult, Result
+from anchorhold.result import ClaimResult, ClaimVerdict, FailureResult, Result, own_fault
 from anchorhold.verdict import VerdictKind
 
 
@@ -14,7 +15,8 @@ def junit(result: Result) -> bytes:
     """One test case a rule. `fail` is a failure, `pass` passes; all else is skipped, with its verdict and reason.
 
     `vacuous` counts towards a level, but nothing was exercised: it is shown as skipped as well. Where the adapter
-    did not work there is one test case, with an error.
+    did not work there is one test case, with an error. What is known to fail (`check --expect`) is skipped where it
+    fails, and a failure where it is held.
     """
     name = visible(f"anchorhold {result.compactor} {result.version}".strip(), lines=False)
     cases = [_adapter(result)] if result.error is not None else [*_cases(result), *map(_claim, result.claims)]
@@ -33,6 +35,7 @@ def junit(result: Result) -> bytes:
         ("version", result.version),
         ("level", "none" if result.level is None else str(result.level)),
         ("seed", str(result.seed)),
+        ("effort", result.effort or "none"),
     ):
         ET.SubElement(properties, "property", {"name": key, "value": visible(value, lines=False)})
     suite.extend(cases)
@@ -45,16 +48,24 @@ def junit(result: Result) -> bytes:
 
 def _cases(result: Result) -> list[ET.Element]:
     return [
-        _case(judged, [each for each in result.failures if each.rule == judged.rule.id])
+        _case(judged, [each for each in result.failures if each.rule == judged.rule.id], result.expected)
         for _, family in summarise(result).families
         for judged in family
     ]
 
 
-def _case(judged: Judged, failures: Sequence[FailureResult]) -> ET.Element:
+def _case(judged: Judged, failures: Sequence[FailureResult], expected: Expected) -> ET.Element:
     rule, found = judged.rule, judged.found
     case = ET.Element("testcase", {"classname": f"anchorhold.{rule.family}", "name": f"{rule.id} {rule.title}"})
-    if found.verdict is VerdictKind.FAIL:
+    met = meet(found.verdict, expected=rule.id in expected)
+    if met is Met.KNOWN:
+        message = f"known to fail: {expected[rule.id]}: {found.reason}"
+        ET.SubElement(case, "skipped", {"message": visible(message, lines=False)})
+    elif met is Met.HELD:
+        message = f"expected to fail ({expected[rule.id]}), and held: take it out of the expectations"
+        attributes = {"type": "expectation", "message": visible(message, lines=False)}
+        ET.SubElement(case, "failure", attributes).text = visible(message)
+    elif found.verdict is VerdictKind.FAIL:
         attributes = {"type": rule.id, "message": visible(found.reason, lines=False)}
         ET.SubElement(case, "failure", attributes).text = visible(_told(judged, failures))
     elif found.verdict is not VerdictKind.PASS:
@@ -86,7 +97,8 @@ def _told(judged: Judged, failures: Sequence[FailureResult]) -> str:
 
 
 def _adapter(result: Result) -> ET.Element:
-    case = ET.Element("testcase", {"classname": "anchorhold", "name": "the adapter works"})
+    who = "suite" if own_fault(result) else "adapter"
+    case = ET.Element("testcase", {"classname": "anchorhold", "name": f"the {who} works"})
     message = visible(result.error or "", lines=False)
-    ET.SubElement(case, "error", {"type": "adapter", "message": message}).text = message
+    ET.SubElement(case, "error", {"type": who, "message": message}).text = message
     return case

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from anchorhold.level import HELD, NO_CHECKER, NOT_ASKED
-from anchorhold.result import Result, RuleResult
+from anchorhold.result import Result, RuleResult, own_fault
 from anchorhold.verdict import VerdictKind
 from anchorhold_spec.catalogue import FAMILIES, LEVELS, RULES, Family, Level, Rule
 
@@ -33,7 +33,7 @@ class Tone(StrEnum):
     """How the headline is to be taken."""
 
     GOOD = "good"
-    """No rule failed, and a level is reached."""
+    """No rule failed, and a level is reached or every rule that was asked for is held."""
     OPEN = "open"
     """No rule failed, and no level is reached, or there is none to give."""
     BAD = "bad"
@@ -68,8 +68,10 @@ class Summary:
     sentence: str
     counts: tuple[tuple[VerdictKind, int], ...]
     ladder: tuple[Rung, ...]
-    """From level 1 up."""
+    """From level 1 up; empty where the run was asked for some rules, which says nothing of a level."""
     families: tuple[tuple[Family, tuple[Judged, ...]], ...]
+    asked: int | None = None
+    """How many rules the run was asked for, where it was asked for some only."""
 
 
 def summarise(result: Result) -> Summary:
@@ -85,13 +87,16 @@ def summarise(result: Result) -> Summary:
     }
     counted = Counter(each.verdict for each in found.values())
     not_asked = sum(each.reason == NOT_ASKED for each in found.values() if each.verdict is VerdictKind.UNTESTED)
-    tone, title, sentence = _headline(result, counted, not_asked)
+    # Where all rules of a level were asked for there is one to be told of.
+    partial = bool(not_asked) and not result.level and result.out_of_scope is None
+    tone, title, sentence = _partly(counted, not_asked) if partial else _headline(result, counted, not_asked)
     return Summary(
         tone=tone,
         title=title,
         sentence=sentence,
         counts=tuple((kind, counted[kind]) for kind in ORDER),
-        ladder=tuple(_rung(level, result, found) for level in LEVELS.values()),
+        ladder=() if partial else tuple(_rung(level, result, found) for level in LEVELS.values()),
+        asked=len(RULES) - not_asked if partial else None,
         families=tuple(
             (family, tuple(Judged(rule=RULES[rule], found=found[rule]) for rule in family.rules))
             for family in FAMILIES.values()
@@ -99,9 +104,30 @@ def summarise(result: Result) -> Summary:
     )
 
 
+def _partly(counted: Counter[VerdictKind], not_asked: int) -> tuple[Tone, str, str]:
+    """Of a run that was asked for some rules only."""
+    asked = len(RULES) - not_asked
+    failed = counted[VerdictKind.FAIL]
+    held = sum(counted[kind] for kind in HELD)
+    undecided = asked - held - failed
+    rest = f"The other {not_asked} rules were not judged, and nothing is said of a level."
+    rules = "the rule asked for" if asked == 1 else f"the {asked} rules asked for"
+
+    def told(number: int) -> str:
+        return rules if number == asked else f"{number} of {rules}"
+
+    if failed:
+        tally = f"{held} held, {failed} failed, and {undecided} could not be decided."
+        return Tone.BAD, f"{told(failed)} failed", f"{tally} {rest}"
+    if undecided:
+        return Tone.OPEN, f"{told(undecided)} could not be decided", f"{held} held, and none failed. {rest}"
+    return Tone.GOOD, f"{rules} {'is' if asked == 1 else 'are'} held", rest
+
+
 def _headline(result: Result, counted: Counter[VerdictKind], not_asked: int) -> tuple[Tone, str, str]:
     if result.error is not None:
-        return Tone.BAD, "no verdict", f"The adapter did not work: {result.error}"
+        told = result.error if own_fault(result) else f"the adapter did not work: {result.error}"
+        return Tone.BAD, "no verdict", f"{told[0].upper()}{told[1:]}"
     failed = counted[VerdictKind.FAIL]
     held = sum(counted[kind] for kind in HELD)
     undecided = _undecided(sum(counted.values()) - held - failed, counted[VerdictKind.UNTESTED], not_asked)
@@ -118,6 +144,11 @@ def _headline(result: Result, counted: Counter[VerdictKind], not_asked: int) -> 
     if failed:
         return Tone.BAD, f"{'1 rule' if failed == 1 else f'{failed} rules'} failed, {title}", tally
     return Tone.GOOD if result.level else Tone.OPEN, title, tally
+
+
+def run_words(result: Result) -> str:
+    """What the run took: `12.3 s, quick, seed 0`."""
+    return ", ".join([f"{result.seconds:.1f} s", *([result.effort] if result.effort else []), f"seed {result.seed}"])
 
 
 def _undecided(number: int, untested: int, not_asked: int) -> str:

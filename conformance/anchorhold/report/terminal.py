@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from anchorhold.report.story import Told, tell
-from anchorhold.report.summary import ORDER, Judged, Rung, Summary, Tone, summarise
+from anchorhold.report.summary import ORDER, Judged, Rung, Summary, Tone, run_words, summarise
 from anchorhold.report.text import ascii_only, clip, marked, one_line
 from anchorhold.result import ClaimVerdict, FailureResult, Result
 from anchorhold.verdict import History, VerdictKind
@@ -79,7 +79,8 @@ class _Page:
         if self._result.error is not None:
             self._put(*self._stderr())
             return
-        self._put(Text(), self._ladder(), Text(), self._families(), self._legend())
+        ladder = (self._ladder(), Text()) if self._summary.ladder else ()
+        self._put(Text(), *ladder, self._families(), self._legend())
         reasons = self._reasons()
         if reasons is not None:
             self._put(Text(), reasons)
@@ -109,7 +110,7 @@ class _Page:
             "\n",
             self._text(self._summary.sentence),
             " ",
-            self._text(f"({self._result.seconds:.1f} s, seed {self._result.seed})", "dim"),
+            self._text(f"({run_words(self._result)})", "dim"),
         )
 
     def _stderr(self) -> Sequence[Text]:
@@ -211,9 +212,15 @@ class _Page:
         return Group(
             head,
             Padding(self._text(failure.sentence), (0, 0, 0, 5)),
+            *self._known(rule.id),
             Padding(steps, (1, 0, 1, 2)),
             self._replay(failure.replay),
         )
+
+    def _known(self, rule: str) -> Sequence[Padding]:
+        """That the failure is one of those that the expectations list."""
+        why = self._result.expected.get(rule)
+        return () if why is None else (Padding(self._text(f"known to fail: {why}", "yellow"), (0, 0, 0, 5)),)
 
     def _replay(self, command: str) -> Text:
         """On one line, however long the path is: it is there to be copied."""

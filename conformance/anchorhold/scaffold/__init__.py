@@ -23,7 +23,9 @@ class Scaffold:
     """How a project of one language begins."""
 
     target: str
-    """What `anchorhold check` is given where no compactor was named: the example of the template."""
+    """What the test checks where no compactor was named: the example of the template."""
+    program: str
+    """The same as a program of its own, which can be killed: what `anchorhold check` is given."""
     mechanisms: tuple[str, ...]
     """What the example has."""
     adapter: Mapping[str, str]
@@ -45,6 +47,7 @@ SCAFFOLDS: Final[Mapping[Language, Scaffold]] = MappingProxyType(
     {
         Language.PYTHON: Scaffold(
             target="adapter.py:Adapter",
+            program="cmd:python3 adapter.py",
             mechanisms=("summariser", "pointers", "retrieval"),
             adapter={"adapter.py": "python/adapter.py.tmpl"},
             others={"test_compaction.py": "python/test_compaction.py.tmpl", **SHARED},
@@ -54,6 +57,7 @@ SCAFFOLDS: Final[Mapping[Language, Scaffold]] = MappingProxyType(
         # Node takes a file of this name for a module, whatever package.json is beside it.
         Language.TYPESCRIPT: Scaffold(
             target="cmd:node adapter.mts",
+            program="cmd:node adapter.mts",
             mechanisms=("summariser", "pointers", "retrieval"),
             adapter={"adapter.mts": "typescript/adapter.mts.tmpl"},
             others={"compaction.test.mts": "typescript/compaction.test.mts.tmpl", **SHARED},
@@ -78,7 +82,7 @@ def written(language: Language, target: str | None) -> dict[str, str]:
     named = target or scaffold.target
     values = {
         "TARGET": json.dumps(named, ensure_ascii=False),
-        "SHELL": shlex.quote(named),
+        "SHELL": shlex.quote(target or scaffold.program),
         "MECHANISMS": json.dumps(scaffold.mechanisms if target is None else ()),
         "SETUP": scaffold.setup,
     }

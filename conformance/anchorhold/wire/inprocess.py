@@ -19,7 +19,7 @@ from anchorhold.compactor import (
     Summarise,
     SummariserError,
 )
-from anchorhold.errors import AdapterError, Fault, one_line
+from anchorhold.errors import AdapterError, Fault, one_line, whence
 from anchorhold.wire.messages import (
     OPERATIONS,
     REQUIRED,
@@ -78,7 +78,10 @@ class ClassCompactor(Operations):
                 raise
             except Exception as error:
                 raise self._error(
-                    Fault.IMPORT, "cannot say who it is", cause=_words(error), hint="mend its `describe`"
+                    Fault.IMPORT,
+                    "cannot say who it is",
+                    cause=_words(error) + whence(error),
+                    hint="mend its `describe`",
                 ) from error
             if not isinstance(plain, dict):
                 raise self._error(Fault.SCHEMA, "answered `describe` out of schema", hint="return a Description")
@@ -186,7 +189,9 @@ class ClassCompactor(Operations):
                 raise
             except _ANY as error:
                 hint = "it is called without arguments; mend what it raises"
-                raise self._error(Fault.IMPORT, "cannot be made", cause=_words(error), hint=hint) from error
+                raise self._error(
+                    Fault.IMPORT, "cannot be made", cause=_words(error) + whence(error), hint=hint
+                ) from error
         return self._instance
 
     def _run(self, operation: str, function: Callable[[], Any]) -> Any:
