@@ -33,12 +33,13 @@ class TurnConflictError(AnchorholdError):
 
 
 class NotUnicodeError(AnchorholdError):
-    """An id, a name or a question is no valid Unicode. A turn's own text may be (STR-3)."""
+    """An id, a name or a question is no text that the ledger can hold: not valid Unicode or, on PostgreSQL, with a
+    null character. A turn's own text may be either (STR-3)."""
 
-    def __init__(self, error: UnicodeEncodeError) -> None:
+    def __init__(self, found: str) -> None:
         super().__init__(
-            f"{error.object[:80]!r} is not valid Unicode at character {error.start}: only a turn's text, arguments "
-            "and data may be that (STR-3); name it by text that can be encoded as UTF-8"
+            f"{found}: only a turn's text, arguments and data may be that (STR-3); name it by text that can be "
+            "encoded as UTF-8, without null characters"
         )
 
 

@@ -321,3 +321,25 @@ def test_str_3_a_question_that_is_no_unicode_is_answered_and_an_id_refused_by_na
     with pytest.raises(NotUnicodeError, match="STR-3"):
         transcript.append(Turn(id="a\ud800", speaker="user", text="x"))
     assert len(transcript.live()) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "replaced"),
+    [
+        ("run", '{"a": "x\\u0000y"}', True),
+        ("run", '{"a\\u0000b": [1, "\\ud800"]}', True),
+        ("run", '{"a": "x\x00y"}', False),
+        ("run\x00", "{}", False),
+        ("run\ud800", "{}", False),
+    ],
+)
+def test_pro_2_a_call_that_no_ledger_holds_as_text_does_not_stop_the_rest(make, name, arguments, replaced):
+    transcript = make()
+    call = ToolCall(id="c", name=name, arguments=arguments)
+    transcript.append(turn(1, "Starting.", speaker="assistant", calls=(call,)))
+    transcript.append(Turn(id="r", speaker="tool", text="done", result_of="c"))
+    fill(transcript, 2, 8)
+
+    assert transcript.compact().kind is OutcomeKind.COMMITTED
+    assert (transcript.pointer("t1") is not None) is replaced
+    assert transcript.search("a\x00b").kind in {AnswerKind.ABSENT, AnswerKind.UNANCHORED}

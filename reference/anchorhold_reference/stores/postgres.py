@@ -21,7 +21,14 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from anchorhold_reference.errors import ClosedError, ForeignStoreError, ForkedError, LedgerError, NotUnicodeError
+from anchorhold_reference.errors import (
+    AnchorholdError,
+    ClosedError,
+    ForeignStoreError,
+    ForkedError,
+    LedgerError,
+    NotUnicodeError,
+)
 from anchorhold_reference.forks import watch
 from anchorhold_reference.ledger import Dialect, Row
 from anchorhold_reference.schema import LAYOUT, POSTGRES, TABLES
@@ -164,7 +171,7 @@ class PostgresLedger:
             except psycopg.Error as error:
                 raise self._failed(error) from error
             except UnicodeEncodeError as error:
-                raise NotUnicodeError(error) from error
+                raise NotUnicodeError(str(error)) from error
 
     def all(self, query: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Every row of a query."""
@@ -221,7 +228,7 @@ class PostgresLedger:
             except psycopg.Error as error:
                 raise self._failed(error) from error
             except UnicodeEncodeError as error:
-                raise NotUnicodeError(error) from error
+                raise NotUnicodeError(str(error)) from error
 
     def _plainly(self, script: str) -> None:
         """Execute statements without parameters; several of them go to the server at once."""
@@ -240,7 +247,9 @@ class PostgresLedger:
             if self._connection is not None and self._inside():
                 self._connection.execute("ROLLBACK")
 
-    def _failed(self, error: psycopg.Error) -> LedgerError:
+    def _failed(self, error: psycopg.Error) -> AnchorholdError:
+        if isinstance(error, psycopg.DataError) and "NUL" in str(error):
+            return NotUnicodeError(str(error))
         return LedgerError(str(error).strip() or type(error).__name__, where=self.where)
 
 

@@ -191,7 +191,7 @@ class SqliteLedger:
             except sqlite3.Error as error:
                 raise LedgerError(str(error), where=str(self.path)) from error
             except UnicodeEncodeError as error:
-                raise NotUnicodeError(error) from error
+                raise NotUnicodeError(str(error)) from error
 
     def all(self, query: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Every row of a query."""
@@ -201,7 +201,7 @@ class SqliteLedger:
             except sqlite3.Error as error:
                 raise LedgerError(str(error), where=str(self.path)) from error
             except UnicodeEncodeError as error:
-                raise NotUnicodeError(error) from error
+                raise NotUnicodeError(str(error)) from error
 
     def first(self, query: str, parameters: Sequence[object] = ()) -> Row | None:
         """The first row of a query, where there is one."""
@@ -211,7 +211,7 @@ class SqliteLedger:
             except sqlite3.Error as error:
                 raise LedgerError(str(error), where=str(self.path)) from error
             except UnicodeEncodeError as error:
-                raise NotUnicodeError(error) from error
+                raise NotUnicodeError(str(error)) from error
             return row
 
     def one(self, query: str, parameters: Sequence[object] = ()) -> Row:
@@ -257,4 +257,4 @@ class SqliteLedger:
             except sqlite3.Error as error:
                 raise LedgerError(str(error), where=str(self.path)) from error
             except UnicodeEncodeError as error:
-                raise NotUnicodeError(error) from error
+                raise NotUnicodeError(str(error)) from error
