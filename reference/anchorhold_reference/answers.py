@@ -12,7 +12,7 @@ from anchorhold_reference import cold
 from anchorhold_reference.anchors import anchors_of
 from anchorhold_reference.codec import told
 from anchorhold_reference.decide import Copy, Holding, Statement, current, resolution
-from anchorhold_reference.errors import MismatchError, StoreError
+from anchorhold_reference.errors import MismatchError, NotUnicodeError, StoreError
 from anchorhold_reference.extract.slots import name
 from anchorhold_reference.ledger import Row
 from anchorhold_reference.originals import as_answer, original, outside
@@ -27,11 +27,14 @@ def steadily(session: Session, ask: Callable[[], Answer]) -> Answer:
     """Ask, and ask again where an original could not be read because it left meanwhile.
 
     An original outside the ledger may go between the look at its entry and the read of its bytes; what is then
-    missed is not lost, and the answer is what it is from then on. Raises what `ask` raises where nothing has left.
+    missed is not lost, and the answer is what it is from then on. Raises what `ask` raises where nothing has left;
+    what is no valid Unicode has no answer.
     """
     answer = None
     try:
         answer = ask()
+    except NotUnicodeError as error:
+        return Answer(kind=AnswerKind.UNANCHORED, reason=f"it cannot be looked for: {error}")
     except StoreError:
         if session.ledger.outer is None:
             raise

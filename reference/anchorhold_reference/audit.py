@@ -17,6 +17,14 @@ STRIDE = 2654435761
 """Spreads audits over the spans: a multiplier that has no factor in common with any count below it."""
 
 
+def audit_due(session: Session, *, every: int) -> bool:
+    """Whether so many compactions have committed since the last audit. Counted from that audit on: were it asked
+    whether the number of compactions is a multiple, the audit would be left out whenever another process commits
+    in between, or an audit could not be made at its turn."""
+    (last,) = session.ledger.one("SELECT coalesce(max(compaction), 0) FROM audit WHERE session = ?", (session.id,))
+    return session.compactions() - int(last) >= every
+
+
 def audit(session: Session, *, now: float) -> bool | None:
     """Audit one span; whether it passed, or none where no original is in the cold store."""
     ledger = session.ledger

@@ -12,7 +12,7 @@ from anchorhold_spec.vocabulary import ToolCall, Turn
 
 
 def encode_text(text: str) -> bytes:
-    """Text as bytes; lone surrogates pass, so that nothing that a caller could append is refused."""
+    """Text as bytes; lone surrogates pass, so that no content that a caller could append is refused."""
     return text.encode("utf-8", "surrogatepass")
 
 

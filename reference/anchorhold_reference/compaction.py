@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from anchorhold_reference.codec import shown
 from anchorhold_reference.copier import Copier
 from anchorhold_reference.embedding import Embedding
-from anchorhold_reference.errors import AnchorholdError, LedgerError
+from anchorhold_reference.errors import AnchorholdError, LedgerError, MismatchError, StoreError
 from anchorhold_reference.planning import Plan, carrier_size, make_plan, window_size
 from anchorhold_reference.provenance import is_pending
 from anchorhold_reference.recovery import release, undo, undo_own
-from anchorhold_reference.reply import fault, said, shorten
+from anchorhold_reference.reply import fault, malformed, said, shorten
 from anchorhold_reference.session import Live, Session, carrier_id
 from anchorhold_reference.status import stopped_by
 from anchorhold_reference.steps import Conflict, Staged, Steps
@@ -78,6 +78,9 @@ class Compaction:
             # Left behind where a step was interrupted in this very process, which then went on (PRO-3).
             undo_own(self.ledger, self.session.id)
             return self._run()
+        except (LedgerError, MismatchError, StoreError) as error:
+            # Of the store's, and before the commit: what comes after it says itself that it has happened.
+            return Outcome(kind=OutcomeKind.FAILED, reason=str(error))
         finally:
             self._flight.release()
 
@@ -118,7 +121,7 @@ class Compaction:
                 reason=f"the summariser failed (OUT-1): {type(error).__name__}: {error}",
             )
         earlier = [text for (text,) in self._previous()]
-        wrong = fault(reply, shown=_echoes(asked, plan.chosen), previous=earlier)
+        wrong = malformed(reply) or fault(reply, shown=_echoes(asked, plan.chosen), previous=earlier)
         if wrong:
             return Outcome(kind=OutcomeKind.REFUSED, reason=f"the reply is no summary (OUT-1): {wrong}")
         body = said(reply)
@@ -184,12 +187,16 @@ class Compaction:
             except LedgerError as error:
                 late = f"sources not released yet: {error}"
         self.hook("acknowledge")
-        return self._committed(plan, staged.summary, late)
+        return self._committed(plan, staged.summary, late, pending=later)
 
-    def _committed(self, plan: Plan, summary: int, late: str | None) -> Outcome:
-        with self.ledger.reading():
-            size = window_size(self.session.live(), self.count)
-            pending = is_pending(self.session, summary)
+    def _committed(self, plan: Plan, summary: int, late: str | None, *, pending: bool) -> Outcome:
+        size = 0
+        try:
+            with self.ledger.reading():
+                pending = is_pending(self.session, summary)
+                size = window_size(self.session.live(), self.count)
+        except Exception as error:  # noqa: BLE001 - the store's, or of the caller's `count`: it has happened all the same
+            late = f"the window could not be measured: {error}" if late is None else f"{late}; {error}"
         covered = tuple(one.turn.id for one in plan.chosen if one.turn is not None)
         high_water = self.settings.high_water
         reason = late
@@ -208,7 +215,7 @@ class Compaction:
 def _echoes(asked: Request, chosen: Sequence[Live]) -> tuple[str, ...]:
     """What would be an echo: anything that was shown, with and without who said it, by itself and all in a row."""
     own = [(shown(one.turn) or "") if one.turn is not None else (one.body or "") for one in chosen]
-    return (*asked.messages, *own, "\n".join(asked.messages[1:]), "\n".join(own))
+    return (*asked.messages, *own, "\n".join(asked.messages), "\n".join(asked.messages[1:]), "\n".join(own))
 
 
 def _held_up(what: str, plan: Plan) -> str:

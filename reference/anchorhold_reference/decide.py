@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from anchorhold_reference.extract.text import stands_in
 from anchorhold_spec.vocabulary import AnswerKind
 
 
@@ -143,7 +144,8 @@ def current(statements: tuple[Statement, ...]) -> int | None:
     """Index of the statement that answers for a slot now; none where there is none.
 
     The newest wins. Where the newest only denies a value, the newest earlier statement that affirms another value
-    still stands and says more; one that affirms the denied value has been taken back.
+    still stands and says more; one that affirms the denied value has been taken back. So has one whose value stands
+    among what is denied: "is not /srv/a any more" takes "is /srv/a" back.
     """
     if not statements:
         return None
@@ -153,7 +155,7 @@ def current(statements: tuple[Statement, ...]) -> int | None:
         statement = statements[i]
         if statement.negated:
             denied.add(statement.value)
-        elif statement.value not in denied:
+        elif not any(stands_in(words, statement.value) >= 0 for words in denied):
             return i
     return newest_first[0]
 

@@ -12,6 +12,16 @@ class ClosedError(AnchorholdError):
         super().__init__("this transcript is closed; open it again with Transcript.open or reopen()")
 
 
+class ForkedError(AnchorholdError):
+    """The transcript was opened by the process that this one was forked from."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(
+            f"{where} was opened before this process was forked, and belongs to the parent (CRA-2); open it "
+            "again here"
+        )
+
+
 class TurnConflictError(AnchorholdError):
     """A turn's id came a second time with other content (IDX-2, IDX-5)."""
 
@@ -19,6 +29,17 @@ class TurnConflictError(AnchorholdError):
         super().__init__(
             f"turn {turn!r} is already in this session with other content (IDX-5): an id names one turn for ever; "
             "append the new content under an id of its own"
+        )
+
+
+class NotUnicodeError(AnchorholdError):
+    """An id, a name or a question is no text that the ledger can hold: not valid Unicode or, on PostgreSQL, with a
+    null character. A turn's own text may be either (STR-3)."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(
+            f"{found}: only a turn's text, arguments and data may be that (STR-3); name it by text that can be "
+            "encoded as UTF-8, without null characters"
         )
 
 

@@ -11,7 +11,7 @@ from anchorhold_reference import cold
 from anchorhold_reference.ages import advance
 from anchorhold_reference.anchors import anchors_of
 from anchorhold_reference.decide import Copy, Holding, may_expire, stays_anchored
-from anchorhold_reference.extract import Mention
+from anchorhold_reference.extract import Mention, stands_in
 from anchorhold_reference.extract.facts import UnreadableError
 from anchorhold_reference.pointer import unseal
 from anchorhold_reference.session import Session
@@ -193,10 +193,11 @@ def _named(session: Session, span: int, literal: str) -> list[int]:
     exact = [fact for fact, text in rows if text == literal]
     if exact:
         return exact
-    around = sorted((len(text), fact) for fact, text in rows if literal and literal in text)
+    # As whole words: `J-7` names nothing of a turn that says `J-77` (REC-1).
+    around = sorted((len(text), fact) for fact, text in rows if stands_in(text, literal) >= 0)
     if around:
         return [fact for length, fact in around if length == around[0][0]]
-    return [fact for fact, text in rows if text in literal]
+    return [fact for fact, text in rows if stands_in(literal, text) >= 0]
 
 
 def _anchored(session: Session, span: int) -> bool:

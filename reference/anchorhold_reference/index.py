@@ -11,6 +11,7 @@ In SQLite a contentless FTS5 table with BM25; in PostgreSQL an array of words un
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -18,9 +19,10 @@ from typing import NamedTuple
 from anchorhold_reference import cold, vectors
 from anchorhold_reference.codec import decode, shown
 from anchorhold_reference.errors import StoreError
+from anchorhold_reference.extract.text import UNSPACED
 from anchorhold_reference.ledger import AT_A_TIME, Ledger, Row, batched, marks
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 LONGEST = 64
 """Longer words are kept by their first characters only; the text itself is looked at in any case."""
 PAGE = 64
@@ -43,14 +45,15 @@ _LEVELLED = {code: chr(code).lower() if chr(code).isalnum() else " " for code in
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, case levelled, in order: runs of letters and digits, so that an identifier or a path is
-    several in a row."""
+    """The words of a text, in order, case levelled and what Unicode has two ways to write: runs of letters and
+    digits, so that an identifier or a path is several in a row; where a script puts nothing between words, each
+    character."""
     if text.isascii():  # the same, without a look at each word
         words = text.translate(_LEVELLED).split()
         if max(map(len, words), default=0) <= LONGEST:
             return words
         return [word[:LONGEST] for word in words]
-    return [word.casefold()[:LONGEST] for word in _WORD.findall(text)]
+    return [word.casefold()[:LONGEST] for word in _WORD.findall(unicodedata.normalize("NFC", text))]
 
 
 def enter(ledger: Ledger, spans: Sequence[int], *, known: Mapping[int, str] | None = None) -> None:

@@ -5,6 +5,7 @@ the lock when the process ends, however it ends, and nobody has to believe a clo
 """
 
 import contextlib
+import glob
 import os
 from pathlib import Path
 
@@ -40,7 +41,7 @@ class Openings:
                 break
             os.close(handle)
         self._mine = handle, path
-        for other in path.parent.glob(f"{self._path.name}-open-*"):
+        for other in path.parent.glob(f"{glob.escape(self._path.name)}-open-*"):
             if other != path:
                 self._look(other)
 
@@ -53,6 +54,13 @@ class Openings:
         with contextlib.suppress(OSError):
             path.unlink()
         os.close(handle)
+
+    def in_child(self) -> None:
+        """Let go in a forked child: else the opening would live on with it after its own process died. The lock is
+        the parent's as long as that has the file open."""
+        if self._mine is not None:
+            os.close(self._mine[0])
+            self._mine = None
 
     def alive(self, opening: bytes) -> bool:
         """Whether somebody holds that opening; the file of one that nobody holds is removed."""

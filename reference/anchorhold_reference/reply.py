@@ -3,6 +3,7 @@
 Refusing a good summary costs one more call; committing an error text costs the history. So doubt refuses.
 """
 
+import json
 import re
 from collections.abc import Sequence
 
@@ -39,18 +40,55 @@ _REASONING = re.compile(r"<(think|thinking|reasoning|analysis)>.*?(?:</\1>|\Z)",
 _CALL = re.compile(r"^\s*(?:<tool_call>|<function_call|\{\s*\"(?:tool_calls?|function_call|tool_use)\"\s*:)")
 
 
+_OWN_LINE = re.compile(r"^[^\S\n]*\[stands for \d+ turns?\b[^\n]*\][^\S\n]*$", re.MULTILINE)
+"""The line that the compactor itself writes under a summary (`summaries.omissions`). The model is shown it with the
+older summary, and may copy it: what it says of omissions was counted for other turns."""
+_OF_AN_ERROR = frozenset(
+    ("error", "errors", "message", "code", "status", "status_code", "statusCode", "type", "detail", "title")
+) | {"instance", "param", "request_id", "requestId", "timestamp", "path", "object"}
+"""Names in the JSON objects by which providers and proxies tell of errors, and of nothing else."""
+
+
 def plain(text: str) -> str:
     """Text with its white space levelled, to tell whether two texts say the same word for word."""
     return " ".join(text.split())
 
 
 def said(reply: Reply) -> str:
-    """The part of a reply that is meant for the reader: without the model's reasoning, without blank ends."""
-    return _REASONING.sub("", reply.text).strip()
+    """The part of a reply that is meant for the reader: without the model's reasoning, without copies of the
+    compactor's own line, without blank ends."""
+    return _OWN_LINE.sub("", _REASONING.sub("", reply.text)).strip()
+
+
+def malformed(reply: object) -> str | None:
+    """Why what a summariser returned is no reply at all; none where it is one. A caller's function may return
+    anything, whatever its type says, and no store takes every string."""
+    if not isinstance(reply, Reply):
+        return f"the summariser returned {type(reply).__name__}, not a Reply"
+    for name in ("text", "finish"):
+        value: object = getattr(reply, name)
+        if not isinstance(value, str):
+            return f"empty: the reply has no text, its {name} is {type(value).__name__}"
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError as error:
+            return f"not a text: its {name} is not valid Unicode at character {error.start}"
+    return "not a text: it holds a null character" if "\x00" in reply.text else None
+
+
+def _tells_an_error(text: str) -> bool:
+    """Whether a text is a JSON object that has only what objects have that tell of errors."""
+    if not text.startswith("{"):
+        return False
+    try:
+        names = set(json.loads(text))
+    except (ValueError, RecursionError):
+        return False
+    return bool(names & {"error", "errors", "message", "detail", "title"}) and names <= _OF_AN_ERROR
 
 
 def fault(reply: Reply, *, shown: Sequence[str], previous: Sequence[str]) -> str | None:
-    """Why this reply is no summary; none where nothing speaks against it.
+    """Why this reply is no summary; none where nothing speaks against it. To be asked after `malformed`.
 
     `shown` is every text that would be an echo: the instructions, each carrier that the summary was to stand for, all
     of them in a row; `previous` what the summariser answered for the summaries before.
@@ -68,12 +106,12 @@ def fault(reply: Reply, *, shown: Sequence[str], previous: Sequence[str]) -> str
         return "blank: the reply is white space"
     text = said(reply)
     if not text:
-        return "only reasoning: nothing in the reply is meant for the reader"
+        return "only reasoning, or the compactor's own line: nothing in the reply is meant for the reader"
     if not any(character.isalnum() for character in text):
         return "blank: the reply has neither a letter nor a digit"
     if _CALL.match(text):
         return "a tool call, not a text"
-    if _ERROR.match(text):
+    if _ERROR.match(text) or _tells_an_error(text):
         return "an error text of the provider, not a summary"
     if _REFUSAL.match(text):
         return "refusal: the model declined in words"

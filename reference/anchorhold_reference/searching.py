@@ -1,5 +1,6 @@
 """Where a literal stands, word for word: in the window, in the originals, in what summaries repeat (REC-1)."""
 
+import unicodedata
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -7,6 +8,7 @@ from anchorhold_reference import index
 from anchorhold_reference.codec import shown
 from anchorhold_reference.errors import MismatchError, StoreError
 from anchorhold_reference.extract import stands_in
+from anchorhold_reference.extract.facts import UnreadableError
 from anchorhold_reference.originals import DROPPED, Original, as_answer, of_row, original, outside, with_original
 from anchorhold_reference.session import UNDER, Session, carrier_id
 from anchorhold_reference.status import faults_in_short
@@ -47,6 +49,9 @@ def search(session: Session, literal: str) -> Answer:
         found, faults = originals_with(session, window, literal)
         if found is not None:
             return found
+        argued = _as_argument(session, window, literal)
+        if argued is not None:
+            return argued
         repeated = _in_manifests(session, literal)
         if repeated is not None:
             return repeated
@@ -74,6 +79,13 @@ def search(session: Session, literal: str) -> Answer:
             return Answer(
                 kind=AnswerKind.UNANCHORED,
                 reason="nothing holds it; some originals were let go, so it may have been said",
+            )
+        alike = _otherwise(session, window, literal)
+        if alike is not None:
+            return Answer(
+                kind=AnswerKind.UNANCHORED,
+                source=alike,
+                reason=f"no turn says it letter for letter; turn {alike!r} does in other case, spacing or characters",
             )
     return Answer(kind=AnswerKind.ABSENT, reason="no turn of this session says it; all were searched")
 
@@ -122,8 +134,7 @@ def originals_with(
         if (
             one.turn is not None
             and _says(shown(one.turn) or "", literal, anywhere=anywhere)
-            and ledger.first(f"SELECT 1 WHERE {DROPPED.format('?')}", (session.id, one.carrier, literal, literal))
-            is None
+            and not _dropped(session, one.carrier, literal)
         ):
             return original(one.turn, carrier=one.id, value=literal), faults
     rows = index.candidates(ledger, session.id, literal, with_original(session, literal), begun=anywhere)
@@ -146,6 +157,54 @@ def originals_with(
     return None, faults
 
 
+def _as_argument(session: Session, window: Window, literal: str) -> Answer | None:
+    """The newest turn that calls a tool with this very argument. Within the call it may stand otherwise, since JSON
+    writes some characters by escapes: the call asserts it, and no look at its text finds it."""
+    why = "an argument of a call, which JSON may write in other characters"
+    for one in reversed(window.live):
+        if one.turn is not None and one.turn.calls and not _dropped(session, one.carrier, literal):
+            try:
+                said = any(m.kind == "argument" and m.literal == literal for m in session.read(one))
+            except UnreadableError:
+                continue
+            if said:
+                return original(one.turn, carrier=one.id, value=literal, reason=why)
+    for (span,) in session.ledger.all(
+        "SELECT a.span FROM fact f JOIN assertion a ON a.fact = f.id JOIN visible v ON v.carrier = a.span "
+        "WHERE f.session = ? AND f.literal = ? AND f.kind = 'argument' AND v.session = ? ORDER BY a.span DESC",
+        (session.root, literal, session.id),
+    ):
+        try:
+            there = outside(session, int(span), unless_dropped=literal)
+        except (MismatchError, StoreError):
+            continue  # the look through the originals has said so
+        if there is not None:
+            return as_answer(*there[:3], carrier=there.key, value=literal, reason=why)
+    return None
+
+
+def _dropped(session: Session, span: int, literal: str) -> bool:
+    asked = f"SELECT 1 WHERE {DROPPED.format('?')}"
+    return session.ledger.first(asked, (session.id, span, literal, literal)) is not None
+
+
+def _otherwise(session: Session, window: Window, literal: str) -> str | None:
+    """The newest turn in which a literal stands as a whole, but in other case or spacing, or as Unicode has another
+    way to write it. No answer to the question; but that nobody said it would be none either (REC-4)."""
+    wanted = _levelled(literal)
+    for one in reversed(window.live):
+        if one.turn is not None and stands_in(_levelled(shown(one.turn) or ""), wanted) >= 0:
+            return one.turn.id
+    for row in index.candidates(session.ledger, session.id, literal, with_original(session, literal)) or ():
+        try:
+            there = of_row(session.ledger, row)
+        except (MismatchError, StoreError):
+            continue  # told before
+        if there is not None and stands_in(_levelled(there.text or ""), wanted) >= 0:
+            return there.turn
+    return None
+
+
 def _every_original(session: Session) -> list[int]:
     return [
         int(span)
@@ -161,4 +220,13 @@ def _says(text: str, literal: str, *, anywhere: bool) -> bool:
     if not anywhere:
         return stands_in(text, literal) >= 0
     spoken, words = index.words_of(text), index.words_of(literal)
-    return literal.casefold() in text.casefold() and (not words or any(w.startswith(words[-1]) for w in spoken))
+    return _levelled(literal) in _levelled(text) and (not words or any(w.startswith(words[-1]) for w in spoken))
+
+
+_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
+"""Characters that nobody sees: where a word may be broken, and such."""
+
+
+def _levelled(text: str) -> str:
+    """A text, with case, white space and what looks the same in Unicode levelled."""
+    return " ".join(unicodedata.normalize("NFKC", text.translate(_UNSEEN)).casefold().split())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from anchorhold_reference import cold
 from anchorhold_reference.codec import decode, digest, encode
 from anchorhold_reference.decide import Holding, classify
-from anchorhold_reference.errors import TurnConflictError
+from anchorhold_reference.errors import StoreError, TurnConflictError
 from anchorhold_reference.extract import Mention, facts_of
 from anchorhold_reference.extract.slots import name
 from anchorhold_reference.ledger import Ledger, batched, marks
@@ -189,12 +189,19 @@ class Session:
         database is damaged."""
         known = self._turns.get(carrier)
         if known is None or known[0] != payload:
-            known = self._turns[carrier] = (payload, decode(payload))
+            try:
+                known = self._turns[carrier] = (payload, decode(payload))
+            except (ValueError, TypeError, AttributeError, KeyError) as error:
+                raise StoreError(
+                    f"the bytes of {carrier_id(carrier, 0)}, a turn in the window, are no turn any more ({error}) "
+                    "(OUT-3): restore the ledger from a copy"
+                ) from error
         return known[1]
 
     def _keep_decoded(self, window: Collection[int]) -> None:
         if len(self._turns) > 2 * len(window) + 16:
-            self._turns = {carrier: known for carrier, known in self._turns.items() if carrier in window}
+            # A copy: a compaction in another thread drops what it replaced (`forget_read`) without the ledger's lock.
+            self._turns = {carrier: known for carrier, known in self._turns.copy().items() if carrier in window}
 
     def compactions(self) -> int:
         """How many compactions have committed."""

@@ -1,5 +1,6 @@
 """The public face: one session's transcript on one database."""
 
+import contextlib
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Self
 
 from anchorhold_reference import answers, cold, erasure, eviction, withdrawal
 from anchorhold_reference.ages import advance, uptime
-from anchorhold_reference.audit import audit, audit_span, audits, last_audits, note_damage, repair
+from anchorhold_reference.audit import audit, audit_due, audit_span, audits, last_audits, note_damage, repair
 from anchorhold_reference.branches import fork
 from anchorhold_reference.codec import shown
 from anchorhold_reference.compaction import Compaction
@@ -26,7 +27,7 @@ from anchorhold_reference.searching import search
 from anchorhold_reference.session import UNDER, Session, carrier_id
 from anchorhold_reference.status import accepted, causes, note, status
 from anchorhold_reference.stores.comparing import comparing
-from anchorhold_reference.stores.opening import OpenLedger, open_ledger
+from anchorhold_reference.stores.opening import OpenLedger, open_ledger, settled, settled_store
 from anchorhold_reference.stores.outer import ColdStore
 from anchorhold_reference.stores.sqlite import SqliteFile
 from anchorhold_reference.telemetry import Telemetry
@@ -81,8 +82,8 @@ class Transcript:
         ledger: OpenLedger,
     ) -> None:
         """Use `open`, which has the defaults."""
-        self._path = path
-        self._cold_store = cold_store
+        self._path = settled(path)
+        self._cold_store = cold_store if not isinstance(cold_store, str | Path) else settled_store(cold_store)
         self._identity = (user, session, branch)
         self._settings = settings
         self._summarise = summarise
@@ -200,6 +201,10 @@ class Transcript:
         (OUT-2).
         """
         begun = time.monotonic()
+        # One that could not be made at its turn, as while no copy had landed, is made up for: overdue, it stops what
+        # follows (RET-3). Where the store fails the compaction will say so.
+        with contextlib.suppress(LedgerError):
+            self._audit_if_due()
         outcome = self._compaction.run()
         self._telemetry.outcome("compact", outcome, seconds=time.monotonic() - begun)
         try:
@@ -214,12 +219,15 @@ class Transcript:
 
     def _after_commit(self) -> None:
         self._embedding.catch_up()
-        if self._session.compactions() % self._settings.audit_every == 0:
-            self.audit()
+        self._audit_if_due()
         if self._settings.lifetime is not None:
             self.expire()
         note(self._session, now=self._clock())
         self._measure()
+
+    def _audit_if_due(self) -> None:
+        if audit_due(self._session, every=self._settings.audit_every):
+            self.audit()
 
     def _measure(self) -> None:
         if self._telemetry.measures:
@@ -505,7 +513,8 @@ class Transcript:
         now = self._uptime()
         with self._ledger.transaction():
             age = advance(self._ledger, now)
-        used = {epoch: age - (now[1] - at) for epoch, (boot, at) in self._used.items() if boot == now[0]}
+        # A copy, since other threads follow pointers meanwhile.
+        used = {epoch: age - (now[1] - at) for epoch, (boot, at) in self._used.copy().items() if boot == now[0]}
         known = {one.token: one for one in eviction.candidates(self._session, used)}
         outcomes = [
             eviction.evict(self._session, token, now=now, horizon=self._settings.horizon, holding=Holding.EXPIRED)

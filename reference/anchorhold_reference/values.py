@@ -101,9 +101,9 @@ class Settings:
             raise ValueError(f"summary_limit is {self.summary_limit}; give a positive number of tokens")
         if not 1 <= self.audit_every <= 500:
             raise ValueError(f"audit_every is {self.audit_every}; give 1 to 500 compactions (RET-2)")
-        if self.horizon is not None and self.horizon < 0:
+        if self.horizon is not None and not self.horizon >= 0:
             raise ValueError(f"horizon is {self.horizon}; give 0 or more seconds, or None for the session's end")
-        if self.lifetime is not None and self.lifetime < 0:
+        if self.lifetime is not None and not self.lifetime >= 0:
             raise ValueError(f"lifetime is {self.lifetime}; give 0 or more seconds, or None for no lifetime")
 
     @property

@@ -1,12 +1,20 @@
 """How `anchorhold verify` takes large files: `python tests/bench/verify.py [--most 10000000] [--only KIND] [--text]`.
 
-Files of 10^4, 10^5, … events are made, of three kinds: many sessions of a few compactions each; one session whose
-window is looked at all the time; and one in which every round gives out a new key for the same turns. For each are
+Files of 10^4, 10^5, … events are made, of four kinds: many sessions of a few compactions each; one session whose
+window is looked at all the time; long runs of agents, as production records them; and a session in which every round
+gives out a new key for the same turns. For each are
 printed: events a second of processor time with the structural rules alone, and how many times longer that takes than
 decoding the same file, headers and events, with typed msgspec in the same process; how much longer an event takes in
-the largest file than in the smallest, both held against decoding the same; and for the third kind the memory for each
+the largest file than in the smallest, both held against decoding the same; and for the last kind the memory for each
 key ever issued, beyond what a smaller file takes: by the most that Python had allocated (`tracemalloc`), and by the
 most that the process held. Each is another key of the store as well, which takes most.
+
+What the kinds stand for. The first is what runs write: whole ones of a toy compactor, every compaction of which
+is followed by a look at everything. The second is a session that is watched while little happens. In the third an
+agent works: dozens of turns come in before anything is compacted, the window is then read once, and some pointers are
+followed. The last is no history that a run writes, nor production: it compacts the same turn again and again, nothing
+is said meanwhile, and everything that is told is new. It is there for the keys, of which no other kind gives out as
+many in as few events, and as the most that can be asked of the rules for an event.
 
 `--text` verifies files of 10^4 and 10^5 events with all rules as well. Not a test: nothing that is collected depends
 on time. Ends with 1 where a figure is not met.
@@ -93,7 +101,7 @@ times: verifies it once, and prints what Python had allocated at most."""
 TRACED = (50_000, 300_000)
 """Events of the two files between which what Python allocates is compared: what is bounded is full in both."""
 DIFFERENT = 100
-"""Sessions that differ: their values are more than `verify` knows again."""
+"""Sessions that differ."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +142,52 @@ def sessions(size: int) -> Iterator[bytes]:
                 if written < size:
                     yield text
                     written += events
+
+
+GENERATIONS = 16
+"""Compactions of a run."""
+TURNS = 30
+"""Turns that come in between two of them."""
+FOLLOWED = 3
+"""Pointers that are followed after each."""
+
+
+def runs(size: int) -> Iterator[bytes]:
+    """Long runs one after another, as whoever records a compactor in production writes them down."""
+    texts: list[tuple[bytes, int]] = []
+    written = number = 0
+    while written < size:
+        if len(texts) < DIFFERENT // 5:
+            texts.append(_recorded(Planter(f"run {len(texts)}")))
+        text, events = texts[number % len(texts)]
+        yield text
+        written, number = written + events, number + 1
+
+
+def _recorded(planter: Planter) -> tuple[bytes, int]:
+    said = Play(KEEPING, mechanisms=("summariser",))
+    said.call("open", {"settings": said.settings}, said.settings)
+    covered: list[str] = []
+    window: list[str] = []
+    for generation in range(GENERATIONS):
+        for append in planter.talk(TURNS, *planter.facts(6), tools=False):
+            said.say(append.turn.id, append.turn.text or "", *append.facts, speaker=append.turn.speaker)
+            window.append(append.turn.id)
+        replaced, window = window[:-4], window[-4:]
+        covered += replaced
+        text = "\n".join(planter.fact().text for _ in range(6)) + "\nLeft out: what can be had back."
+        said.call("compact", {}, COMMITTED, asked=[([said.texts[turn] for turn in replaced], text)])
+        name = f"s{generation}"
+        said.call("live", {}, [summary(name, text, covers=covered), *said.raws(*window)])
+        pointers = [Pointer(summary=name, token=f"key-{turn}", covers=(turn,)) for turn in covered]
+        said.call("pointers", {}, pointers)
+        for turn in covered[-FOLLOWED:]:
+            said.call("get", {"token": f"key-{turn}"}, found(said.texts[turn]))
+    header = said.history().header
+    # What somebody records was not planned by the suite.
+    header = msgspec.structs.replace(header, length=None, workload=Workload(name="run", aims=(), steps=()))
+    lines = (encode_line(each) + b"\n" for each in (header, *said.events))
+    return b"".join(lines), len(said.events)
 
 
 NUMBER = b"@@@@@@@@"
@@ -192,7 +246,7 @@ def keys(size: int) -> Iterator[bytes]:
     return rounds(said, begin, size)
 
 
-MADE = {"many sessions": sessions, "one session": looks, "a new key each round": keys}
+MADE = {"many sessions": sessions, "one session": looks, "long runs": runs, "a new key each round": keys}
 
 
 def taken(path: Path, *, rules: str, times: int) -> Taken:

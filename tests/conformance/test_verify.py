@@ -240,6 +240,7 @@ def test_a_torn_end_blames_nobody(kind: type[Any]) -> None:
         ("append", EventType.INVOKE, {"text": "no turn"}),
         ("append", EventType.INVOKE, ["t1"]),
         ("summarise", EventType.OK, {"reply": "x"}),
+        ("summarise", EventType.OK, {"text": "x", "mode": []}),
         ("pointers", EventType.OK, [{"token": 3}]),
     ],
 )

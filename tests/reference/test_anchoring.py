@@ -217,3 +217,32 @@ def test_anc_5_a_store_that_fails_at_any_step_leaves_no_carrier_and_no_pointer(m
         assert after[table] == before[table], table
     failing = False
     assert transcript.compact().kind is OutcomeKind.COMMITTED
+
+
+@pytest.mark.parametrize(("said", "named"), [("We ship J-77 now.", "J-7"), ("We ship 7 apples now.", "J-7x7")])
+def test_man_6_a_neighbour_of_what_a_turn_asserts_names_no_assertion(make, said, named):
+    transcript = make()
+    transcript.append(turn(1, said))
+
+    assert transcript.tombstone(named, "t1", "not needed").kind is OutcomeKind.REFUSED
+    assert transcript.tombstones() == []
+
+
+def test_anc_2_a_policy_is_asked_while_other_threads_follow_pointers(make):
+    transcript = make()
+    fill(transcript, 1, 6)
+    transcript.compact()
+    token = token_of(transcript, "t1")
+    used = transcript._used
+
+    class Followed(dict):
+        """As if another thread had followed a pointer while this one is read."""
+
+        def items(self):
+            for item in super().items():
+                yield item
+                self[len(self)] = (item[1][0], 0.0)
+
+    transcript._used = Followed(used)
+    transcript.get(token)
+    assert transcript.sweep(lambda stored, now: []) == []

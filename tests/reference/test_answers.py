@@ -2,6 +2,7 @@ import pytest
 from transcripts import fill, port, token_of, turn
 
 from anchorhold_reference import Settings
+from anchorhold_reference.errors import NotUnicodeError
 from anchorhold_reference.extract import stands_in
 from anchorhold_spec.vocabulary import AnswerKind, OutcomeKind, ToolCall, Turn
 
@@ -226,3 +227,119 @@ def test_iso_1_the_summariser_is_shown_nothing_of_another_session(make, script):
 
     assert "thing-1" in "".join(script.shown[0])
     assert "secret" not in "".join(script.shown[0])
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+@pytest.mark.parametrize(
+    ("said", "literal"),
+    [
+        ("Zoe\u0308 met them.", "Zo\u00eb"),
+        ("Zo\u00eb met them.", "Zoe\u0308"),
+        ("The Deploy Target is set.", "deploy target"),
+        ("The deploy  target\nis set.", "deploy target is"),
+        ("It weighs 10\u00a0kg.", "10 kg"),
+        ("J\u00ad-88 is done.", "J-88"),
+    ],
+)
+def test_rec_4_what_was_said_in_other_letters_or_spacing_is_neither_found_nor_absent(make, said, literal, compacted):
+    transcript = make()
+    transcript.append(turn(1, said))
+    fill(transcript, 2, 6)
+    if compacted:
+        transcript.compact()
+    answer = transcript.search(literal)
+
+    assert (answer.kind, answer.source) == (AnswerKind.UNANCHORED, "t1")
+    assert transcript.search(f"{literal}-xq-7").kind is AnswerKind.ABSENT
+    assert transcript.search(literal[:-1] + "\u2603").kind is AnswerKind.ABSENT
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+@pytest.mark.parametrize("form", ["Zo\u00eb", "Zoe\u0308", "ZO\u00cb"])
+def test_rec_1_a_slot_is_one_however_unicode_writes_its_name(make, form, compacted):
+    transcript = make()
+    transcript.append(turn(1, "The age of Zoe\u0308 is 30."))
+    fill(transcript, 2, 6)
+    if compacted:
+        transcript.compact()
+
+    assert transcript.reconstitute(form, "age").value == "30"
+    assert transcript.reconstitute(form, "weight").kind is AnswerKind.UNANCHORED
+    assert transcript.reconstitute("Zoe", "age").kind is AnswerKind.ABSENT
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+@pytest.mark.parametrize("literal", ["上海", "J-88", "部署目标"])
+def test_rec_4_a_script_without_spaces_is_searched_within(make, literal, compacted):
+    transcript = make()
+    transcript.append(turn(1, "请把J-88的部署目标改为上海。"))
+    fill(transcript, 2, 6)
+    if compacted:
+        transcript.compact()
+
+    assert transcript.search(literal).source == "t1"
+    assert transcript.search("J-8").kind is AnswerKind.ABSENT
+    assert transcript.reconstitute(literal, "owner").kind is AnswerKind.UNANCHORED
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+def test_rec_4_an_argument_that_json_escapes_is_found_by_its_value(make, compacted):
+    transcript = make()
+    call = ToolCall(id="c", name="write", arguments='{"text": "\\u00e9tage \\"Q-7\\""}')
+    transcript.append(turn(1, None, speaker="assistant", calls=(call,)))
+    transcript.append(Turn(id="r", speaker="tool", text="done", result_of="c"))
+    fill(transcript, 2, 6)
+    if compacted:
+        transcript.compact()
+    answer = transcript.search('étage "Q-7"')
+
+    assert (answer.kind, answer.source, answer.value) == (AnswerKind.FOUND, "t1", 'étage "Q-7"')
+    transcript.tombstone('étage "Q-7"', "t1", "not needed")
+    assert transcript.search('étage "Q-7"').kind is AnswerKind.TOMBSTONED
+
+
+@pytest.mark.parametrize(
+    "denial", ["is not 7001 any more", "isn't 7001, as of today", "is no longer 7001 but something else"]
+)
+def test_rec_1_a_denial_takes_a_value_back_whatever_else_it_says(make, denial):
+    transcript = make()
+    transcript.append(turn(1))
+    transcript.append(turn(2, f"The port of db-1 {denial}."))
+    answer = transcript.reconstitute("db-1", "port")
+
+    assert (answer.kind, answer.source) == (AnswerKind.FOUND, "t2")
+    transcript.append(turn(3, "The port of db-1 is not 17001."))
+    assert transcript.reconstitute("db-1", "port").source != "t1"
+
+
+def test_str_3_a_question_that_is_no_unicode_is_answered_and_an_id_refused_by_name(make):
+    transcript = make()
+    fill(transcript, 1, 3)
+
+    assert transcript.search("a\ud800").kind is AnswerKind.UNANCHORED
+    assert transcript.reconstitute("a\ud800", "port").kind is AnswerKind.UNANCHORED
+    with pytest.raises(NotUnicodeError, match="STR-3"):
+        transcript.append(Turn(id="a\ud800", speaker="user", text="x"))
+    assert len(transcript.live()) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "replaced"),
+    [
+        ("run", '{"a": "x\\u0000y"}', True),
+        ("run", '{"a\\u0000b": [1, "\\ud800"]}', True),
+        ("run", '{"a": "x\x00y"}', False),
+        ("run\x00", "{}", False),
+        ("run\ud800", "{}", False),
+    ],
+)
+def test_pro_2_a_call_that_no_ledger_holds_as_text_does_not_stop_the_rest(make, name, arguments, replaced):
+    transcript = make()
+    call = ToolCall(id="c", name=name, arguments=arguments)
+    transcript.append(turn(1, "Starting.", speaker="assistant", calls=(call,)))
+    transcript.append(Turn(id="r", speaker="tool", text="done", result_of="c"))
+    fill(transcript, 2, 8)
+
+    assert transcript.compact().kind is OutcomeKind.COMMITTED
+    assert (transcript.pointer("t1") is not None) is replaced
+    assert transcript.search("a\x00b").kind in {AnswerKind.ABSENT, AnswerKind.UNANCHORED}

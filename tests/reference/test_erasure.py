@@ -260,3 +260,31 @@ def test_era_1_forgetting_what_was_evicted_leaves_its_slot_to_whoever_has_it_now
     fill(transcript, 11, 14)
     assert transcript.compact().kind is OutcomeKind.COMMITTED
     assert transcript.get(heir.token).source == heir.covers[0]
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+def test_era_1_what_was_rewound_is_erased_with_the_turn_that_has_its_id_now(make, script, compacted):
+    script.say(SECRET)
+    transcript = make()
+    fill(transcript, 1, 2)
+    transcript.append(turn(3, SECRET))
+    fill(transcript, 4, 8)
+    if compacted:
+        transcript.compact()
+    transcript.rewind("t2")
+    transcript.append(turn(3, "Nothing of the kind."))
+
+    assert transcript.forget("t3").kind is OutcomeKind.COMMITTED
+    nowhere(transcript, LITERAL)
+
+
+def test_iso_1_but_not_where_another_branch_has_it_still(make):
+    transcript = make()
+    fill(transcript, 1, 4)
+    branch = transcript.fork("other")
+    transcript.rewind("t2")
+    transcript.append(turn(3, "Another one."))
+    transcript.forget("t3")
+
+    assert [one.text for one in branch.live()] == [port(n) for n in range(1, 5)]
+    branch.close()

@@ -236,3 +236,40 @@ def test_an_abbreviation_ends_no_sentence(name: str) -> None:
     (slot,) = {m.literal for m in mentions(f"The owner of job J-296 is {name}.") if m.subject is not None}
 
     assert slot == name
+
+
+def _floats(n):
+    return "[" + ", ".join(f"0.{i:06d}" for i in range(n)) + "]"
+
+
+def _objects(n):
+    return ",".join(f'{{"id":"J-{i}","size":{i},"state":"not done"}}' for i in range(n))
+
+
+def _denied(n):
+    return "It is not so that " + " ".join(f"J-{i} has {i} parts," for i in range(n))
+
+
+@pytest.mark.parametrize("data", [_floats, _objects, _denied])
+def test_pro_4_what_is_kept_beside_the_facts_of_one_line_grows_with_the_line(data):
+    kept = [sum(len(m.said) for m in mentions(data(n))) / n for n in (500, 5000)]
+    text = data(5000)
+
+    assert kept[1] < 1.5 * max(kept[0], 2000)
+    for m in mentions(text):
+        assert text[m.start : m.end] == m.literal
+        assert m.literal in m.said
+        assert m.said in text
+
+
+def test_man_5_a_piece_of_a_long_sentence_keeps_that_it_is_denied():
+    text = _denied(500)
+    plain = {m.key for m in mentions(text.removeprefix("It is not so that "))}
+
+    assert {m.key for m in mentions(text) if m.kind == "number"}.isdisjoint(plain)
+
+
+def test_rec_1_a_piece_of_a_long_sentence_states_no_slot():
+    text = _denied(300) + " J-1: port = 80"
+
+    assert not [m for m in mentions(text) if m.kind == "slot"]

@@ -5,6 +5,7 @@ from ledgers import only_sqlite
 from transcripts import fill, port, token_of
 
 from anchorhold_reference import ClosedError, ForeignStoreError, Settings, UnknownCarrierError
+from anchorhold_reference.errors import StoreError
 from anchorhold_spec.vocabulary import OutcomeKind
 
 
@@ -102,3 +103,35 @@ def test_a_closed_transcript_says_so_and_can_be_reopened(make):
 def test_the_manifest_of_what_is_not_live_is_an_error(make):
     with pytest.raises(UnknownCarrierError, match="span-7"):
         make().manifest("span-7")
+
+
+def test_ret_2_an_audit_that_was_left_out_is_made_up_for(make):
+    transcript = make(settings=Settings(keep=2, audit_every=500))
+    fill(transcript, 1, 6)
+    transcript.compact()
+    # As where another process committed the five hundredth, or nothing had landed by then.
+    transcript._ledger.run("UPDATE session SET compactions = 501")
+    assert transcript.status().stopped
+    fill(transcript, 7, 12)
+
+    assert transcript.compact().kind is OutcomeKind.COMMITTED
+    assert [one.passed for one in transcript.audits()] == [True]
+    assert transcript.status().lossless
+
+
+@pytest.mark.parametrize("name", ["horizon", "lifetime"])
+def test_settings_that_are_no_number_are_refused_too(name):
+    with pytest.raises(ValueError, match=name):
+        Settings(**{name: float("nan")})
+
+
+@pytest.mark.parametrize("damage", [b"", b"\0", b"{}", b"[]\n", b'{"id": 1}\nx', None])
+def test_out_2_a_window_that_cannot_be_read_is_a_failure_and_named(make, behind, damage):
+    transcript = make()
+    fill(transcript, 1, 6)
+    behind.query("UPDATE turn SET payload = ? WHERE id = 't2'", (damage,))
+
+    outcome = transcript.compact()
+    assert outcome.kind is OutcomeKind.FAILED
+    with pytest.raises(StoreError, match="span-"):
+        transcript.live()

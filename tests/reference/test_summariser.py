@@ -28,6 +28,17 @@ NOT_SUMMARIES = {
     "timeout": Reply(text="Request timed out."),
     "reasoning only": Reply(text="<think>Let me see what they did.</think>\n"),
     "unclosed reasoning": Reply(text="<thinking>Let me see what they did."),
+    "problem object": Reply(text='{"message": "Internal server error", "code": 500}'),
+    "the compactor's own line": Reply(
+        text="[stands for 9 turns, whose originals can be asked for; nothing left out]"
+    ),
+    "no reply": None,
+    "a bare text": "".join(["Part one ", "went well."]).encode(),
+    "no text": Reply(text=None),  # type: ignore[arg-type]
+    "bytes": Reply(text=b"Part one went well."),  # type: ignore[arg-type]
+    "no finish": Reply(text="Part one went well.", finish=None),  # type: ignore[arg-type]
+    "surrogate": Reply(text="Part \ud800 went well."),
+    "null": Reply(text="Part \x00 went well."),
     "call": Reply(text='<tool_call>{"name": "x"}</tool_call>'),
 }
 
@@ -64,7 +75,7 @@ def test_out_1_a_summariser_that_fails_changes_nothing_however_often(make, scrip
     assert transcript.live() == before
 
 
-@pytest.mark.parametrize("which", ["last turn", "last turn as shown", "all turns", "instructions"])
+@pytest.mark.parametrize("which", ["last turn", "last turn as shown", "all turns", "instructions", "all"])
 def test_out_1_an_echo_is_not_committed(make, script, which):
     def write(request):
         return {
@@ -72,6 +83,7 @@ def test_out_1_an_echo_is_not_committed(make, script, which):
             "last turn as shown": request.messages[-1],
             "all turns": "\n".join(request.messages[1:]),
             "instructions": request.messages[0],
+            "all": "\n".join(request.messages),
         }[which]
 
     transcript = make()
@@ -204,3 +216,34 @@ def test_out_1_what_a_coroutine_raises_is_a_failed_call(make):
     assert outcome.kind is OutcomeKind.FAILED
     assert "TimeoutError" in outcome.reason
     assert transcript.live() == before
+
+
+def test_evi_6_a_copy_of_the_older_summary_s_last_line_does_not_stand_in_the_next(make, script):
+    transcript = make()
+    fill(transcript, 1, 6)
+    transcript.compact()
+    (line,) = [one for one in transcript.live()[0].text.splitlines() if one.startswith("[stands for")]
+    fill(transcript, 7, 12)
+    script.say(line, "More is done.")
+    assert transcript.compact().kind is OutcomeKind.COMMITTED
+
+    text = transcript.live()[0].text
+    assert line not in text
+    assert text.count("[stands for") == 1
+
+
+def test_out_2_what_fails_after_the_commit_does_not_hide_it(make):
+    calls = []
+
+    def count(text):
+        calls.append(text)
+        if any("stands for" in one for one in calls):
+            raise RuntimeError("the tokenizer is gone")
+        return len(text)
+
+    transcript = make(count=count)
+    fill(transcript, 1, 6)
+    outcome = transcript.compact()
+
+    assert outcome.kind is OutcomeKind.COMMITTED
+    assert "the tokenizer is gone" in (outcome.reason or "")

@@ -5,8 +5,8 @@ so far, and holds what is alive: the turns, what is listed in some window, and t
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -18,6 +18,7 @@ from anchorhold.checkers.observe import (
     Lanes,
     Look,
     Reach,
+    Stood,
     as_summary,
     beginning,
     raw_turns,
@@ -42,14 +43,12 @@ from anchorhold.checkers.reading import (
 from anchorhold.checkers.watch import Watch, Watching
 from anchorhold.checkers.words import content, plain, words
 from anchorhold.compactor import Advance
-from anchorhold.history import EventType, Header
+from anchorhold.history import Event, EventType, Header
 from anchorhold.verdict import Judgement
-from anchorhold_spec.vocabulary import CarrierKind, Item
+from anchorhold_spec.vocabulary import Answer, CarrierKind, Item
 
 INVOKE: Final = EventType.INVOKE
 OK: Final = EventType.OK
-BUILTINS: Final = frozenset({list, dict})
-"""Types that a value has before it has one of the vocabulary's."""
 QUIET: Final = READS | SIDELINES
 REPLIES: Final = 1000
 """Calls of a model by whose replies an item is known as a summary where the compactor calls it something else: the
@@ -63,43 +62,153 @@ LEAST: Final = 12
 class _Open:
     """An operation that was invoked and has not ended."""
 
-    __slots__ = ("arguments", "calls", "index", "op", "session", "step")
+    __slots__ = ("asked", "calls", "index", "op", "session", "step")
 
-    def __init__(self, op: str, index: int, step: int, arguments: Any, session: str) -> None:
-        self.op, self.index, self.step, self.arguments, self.session = op, index, step, arguments, session
+    def __init__(self, asked: "Heard", session: str) -> None:
+        self.asked, self.op, self.index, self.step, self.session = asked, asked.op, asked.index, asked.step, session
         self.calls: list[Operation] = []
 
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """Of its invocation."""
+        return self.asked.arguments()
 
-class Heard:
-    """What an event says besides its numbers. One that says what another said may be the same object."""
 
-    __slots__ = ("about", "error", "kind", "op", "process", "value")
-
-    def __init__(self, kind: EventType, process: str, op: str, value: Any, error: str | None) -> None:
-        """`value` may be of the vocabulary's types already, where it is what a read of `READ_AS` answered."""
-        self.kind, self.process, self.op, self.value, self.error = kind, process, op, value, error
-        self.about = str(value.get(ABOUT[op], "")) if kind is INVOKE and op in ABOUT and value else ""
-        """What a read is about, where this asks for one: a token, or a carrier."""
+class Heard(Protocol):
+    """An event with what it says, in the vocabulary's types where it is a read."""
 
     @property
-    def key(self) -> tuple[str, str]:
-        """By which an event is known as the end of another."""
-        return self.process, self.op
+    def index(self) -> int:
+        """As in `Event`."""
+
+    @property
+    def step(self) -> int:
+        """As in `Event`."""
+
+    @property
+    def type(self) -> EventType:
+        """As in `Event`."""
+
+    @property
+    def process(self) -> str:
+        """As in `Event`."""
+
+    @property
+    def op(self) -> str:
+        """As in `Event`."""
+
+    @property
+    def value(self) -> Any:
+        """As in `Event`."""
+
+    @property
+    def error(self) -> str | None:
+        """As in `Event`."""
+
+    @property
+    def about(self) -> str:
+        """What a read is about, where this asks for one: a token, or a carrier."""
+
+    def arguments(self) -> Mapping[str, Any]:
+        """Of an invocation."""
+
+    def result(self) -> Any:
+        """What it ended with, where that is `ok`."""
+
+
+class Told:
+    """An event that was read with a value of builtins."""
+
+    __slots__ = ("error", "index", "op", "process", "step", "type", "value")
+
+    def __init__(self, event: Event) -> None:
+        self.index, self.step, self.type, self.op = event.index, event.step, event.type, event.op
+        self.process, self.error, self.value = event.process, event.error, event.value
+        if self.type is OK and self.op in READS:
+            self.value = convert(self.value, READ_AS.get(self.op, Answer))
+
+    @property
+    def about(self) -> str:
+        """As in `Heard`."""
+        return str(self.arguments().get(ABOUT[self.op], "")) if self.op in ABOUT else ""
+
+    def arguments(self) -> Mapping[str, Any]:
+        """As in `Heard`."""
+        return self.value if isinstance(self.value, dict) else {}
+
+    def result(self) -> Any:
+        """As in `Heard`."""
+        return self.value
 
 
 class _Window:
     """How a session was looked at last, and what was made of it."""
 
-    __slots__ = ("reads", "seen", "state")
+    __slots__ = ("look", "seen", "state", "stood")
 
-    def __init__(self, seen: Observation, reads: list[Any], state: object) -> None:
-        self.seen, self.reads, self.state = seen, reads, state
+    def __init__(self, seen: Observation, look: Look, state: object, stood: Stood) -> None:
+        self.seen, self.look, self.state, self.stood = seen, look, state, stood
 
 
-def vocabulary(answered: Heard) -> Any:
-    """What a read of `READ_AS` answered, in the vocabulary's types."""
-    value = answered.value = convert(answered.value, READ_AS[answered.op])
-    return value
+def _whole(asked: Heard, ended: Heard) -> Operation:
+    """One operation that nothing came between."""
+    return Operation(
+        op=asked.op,
+        step=asked.step,
+        start=asked.index,
+        end=ended.index,
+        ended=ended.type,
+        arguments=asked.arguments(),
+        value=ended.result() if ended.type is OK else None,
+        error=ended.error,
+    )
+
+
+def _looked(reads: Sequence[Heard]) -> Look:
+    """One look, of what was asked and what was answered in turn."""
+    look = Look()
+    look.start = reads[0].index
+    answers, ended_at = look.answers, look.ended
+    pairs = iter(reads)
+    for asked, ended in zip(pairs, pairs, strict=True):
+        op, ok = ended.op, ended.type is OK
+        if op == "get":
+            token = asked.about
+            if token not in ended_at:
+                ended_at[token] = ended.index
+            if not ok:
+                look.errors[token] = ended.error or "an error"
+                answers.pop(token, None)
+                continue
+            answer = answers[token] = ended.value
+            if answer.continuation is not None:
+                look.pieces = True
+            if look.errors:
+                look.errors.pop(token, None)
+        elif op == "live":
+            if ok:
+                look.show(ended.value)
+        elif op == "pointers":
+            if ok:
+                look.pointers = ended.value
+        elif op in READ_AS:
+            value = ended.value
+            if ok:
+                value = convert(value, READ_AS[op])
+            look.read(op, asked.about, value, ended.error, ok=ok, at=(asked.index, ended.index))
+        elif ok and ended.value.continuation is not None:
+            look.found.append(ended.value)
+            look.more = True
+    look.end = reads[-1].index
+    return look
+
+
+def _cut_short(asked: Heard, by: Heard | None) -> Heard:
+    """The end of what never ended by itself."""
+    index, error = (asked.index, None) if by is None else (by.index, by.error)
+    return Told(
+        Event(index=index, step=asked.step, process=asked.process, type=EventType.INFO, op=asked.op, error=error)
+    )
 
 
 class Course(Knowing):
@@ -123,12 +232,8 @@ class Course(Knowing):
         self._main = self._open[MAIN] = []
         self._asked: Heard | None = None
         """A read of the main process that has not ended."""
-        self._asked_at = 0
-        self._reads: list[Any] = []
-        """What was read since something was done last: in turn what was asked and what was answered, or one whole
-        operation and none."""
-        self._at: list[int] = []
-        """The events of each."""
+        self._reads: list[Heard] = []
+        """What was read since something was done last: in turn what was asked and what was answered."""
         self._written = 0
         self._over = False
         """Whether something was begun while a read was under way: the look is over when the read has ended."""
@@ -136,9 +241,9 @@ class Course(Knowing):
         """When the last of the operations that may change something ended."""
         self._windows: dict[str, _Window] = {}
         self._raw = NONE
-        self._last = 0
+        self._last: Heard | None = None
         self.watching = Watching(rules, self, self._first)
-        self._plain = frozenset(READ_AS) - self.watching.wants
+        self._plain = READS - self.watching.wants
         """Reads of which nobody is told but by the look that they are part of."""
 
     @property
@@ -171,77 +276,86 @@ class Course(Knowing):
 
     # What happens
 
-    def both(self, asked: Heard, ended: Heard, index: int, step: int) -> None:
-        """One operation that nothing came between: the event with which it began, and the next, with which it ended;
-        with the index of the first."""
+    def go(self, events: Sequence[Heard], begun: Iterable[tuple[str, str]] = ()) -> list[Heard]:
+        """Events that follow each other, those of one operation of one class.
+
+        Answers with those whose other half does not stand beside them, and with the ends of what had begun so before,
+        in their order. `begun`: processes and operations of the latter.
+        """
+        alone, unended, plain, at, number = list[Heard](), set(begun), self._plain, 0, len(events)
+        free, reads = self._free(), self._reads
+        while at < number:
+            event = events[at]
+            at += 1
+            if event.type is INVOKE and at < number:
+                ended = events[at]
+                same = ended.__class__ is event.__class__ and ended.type is not INVOKE
+                if same and ended.process == event.process:
+                    at += 1
+                    if free and event.op in plain and event.process == MAIN:
+                        reads += (event, ended)
+                    else:
+                        self._both(event, ended)
+                        free, reads = self._free(), self._reads
+                    if unended and (ended.process, ended.op) in unended:
+                        unended.remove((ended.process, ended.op))
+                        alone.append(ended)
+                    continue
+            (unended.add if event.type is INVOKE else unended.discard)((event.process, event.op))
+            alone.append(event)
+            self.take(event)
+            free, reads = self._free(), self._reads
+        self._last = events[-1]
+        return alone
+
+    def _free(self) -> bool:
+        """Whether the main process is in the midst of nothing."""
+        return self._asked is None and not self._main
+
+    def _both(self, asked: Heard, ended: Heard) -> None:
+        """One operation that nothing came between."""
         if self._asked is None and asked.process == MAIN:
             op, main = asked.op, self._main
             if main:
-                self._last = index + 1
-                main[-1].calls.append(self._whole(asked, ended, index, step))
-                return
-            if op in self._plain:
-                self._last = index + 1
-                self._reads += (asked, ended)
-                self._at += (index, index + 1)
+                main[-1].calls.append(_whole(asked, ended))
                 return
             if op in READS and not self._over:
-                self._last = index + 1
-                done = self._whole(asked, ended, index, step)
                 if op in self.watching.wants:
-                    self.watching.operation(done, self._lanes.of(index))
-                self._reads += (done, None)
-                self._at += (index, index + 1)
+                    self.watching.operation(_whole(asked, ended), self._lanes.of(asked.index))
+                self._reads += (asked, ended)
                 return
             if op not in QUIET and not self._over:
-                self._last = index + 1
                 self._flush()
-                self._done(self._whole(asked, ended, index, step), self._lanes.of(index))
+                self._done(_whole(asked, ended), self._lanes.of(asked.index))
                 return
-        self.take(asked, index, step)
-        self.take(ended, index + 1, step)
+        self.take(asked)
+        self.take(ended)
 
-    def _whole(self, asked: Heard, ended: Heard, index: int, step: int) -> Operation:
-        arguments = asked.value
-        return Operation(
-            op=asked.op,
-            step=step,
-            start=index,
-            end=index + 1,
-            ended=ended.kind,
-            arguments=arguments if isinstance(arguments, dict) else {},
-            value=ended.value if ended.kind is OK else None,
-            error=ended.error,
-        )
-
-    def take(self, event: Heard, index: int, step: int) -> None:
-        """One event, with its index and the step that it belongs to."""
-        self._last = index
+    def take(self, event: Heard) -> None:
+        """One event."""
+        self._last = event
         process, op = event.process, event.op
         if process == MAIN:
             asked = self._asked
-            if event.kind is not INVOKE:
+            if event.type is not INVOKE:
                 if asked is not None and asked.op == op:
                     self._asked = None
                     self._reads += (asked, event)
-                    self._at += (self._asked_at, index)
-                    if self._over:
-                        self._over = False
-                        self._flush()
+                    self._read_over()
                     return
             elif asked is None and op in self._plain and not self._main:
-                self._asked, self._asked_at = event, index
+                self._asked = event
                 return
             if asked is not None:
-                self._main.insert(0, _Open(asked.op, self._asked_at, step, asked.value, ""))
+                self._main.insert(0, _Open(asked, ""))
                 self._asked = None
         stack = self._open.get(process)
         if stack is None:
             stack = self._open[process] = []
-        if event.kind is INVOKE:
+        if event.type is INVOKE:
             if not stack and (op not in QUIET or op == "begin"):
                 self._change()
-            stack.append(_Open(op, index, step, event.value, self._lanes.of(index)))
+            stack.append(_Open(event, self._lanes.of(event.index)))
             return
         # An end without its invoke is a remark of the runner's, not an operation.
         if not stack:
@@ -250,8 +364,8 @@ class Course(Knowing):
             if all(open_.op != op for open_ in stack):
                 return
             while stack[-1].op != op:
-                self._close(stack, Heard(EventType.INFO, process, op, None, event.error), index)
-        self._close(stack, event, index)
+                self._close(stack, _cut_short(stack[-1].asked, event))
+        self._close(stack, event)
 
     def finish(self, *, torn: bool = False) -> tuple[Judgement, ...]:
         """The history is over; what each rule comes to.
@@ -259,35 +373,34 @@ class Course(Knowing):
         `torn`: its end is missing. A look that may not be over shows less than there was, and is left out.
         """
         if self._asked is not None:
-            unanswered = Heard(EventType.INFO, MAIN, self._asked.op, None, None)
-            self._reads += (self._asked, unanswered)
-            self._at += (self._asked_at, self._last)
-        for process, stack in self._open.items():
+            self._reads += (self._asked, _cut_short(self._asked, self._last))
+        for stack in self._open.values():
             while stack:
-                self._close(stack, Heard(EventType.INFO, process, "", None, None), self._last)
+                self._close(stack, _cut_short(stack[-1].asked, self._last))
         if torn:
-            self._reads, self._at = [], []
+            self._reads = []
         self._flush()
-        return self.watching.finish()
+        found = self.watching.finish()
+        # The watches know the course as well: of a circle the collector would have to find out that it can go.
+        del self.watching
+        return found
 
-    def _close(self, stack: list[_Open], event: Heard, index: int) -> None:
-        opened, ended, process = stack.pop(), event.kind, event.process
+    def _close(self, stack: list[_Open], event: Heard) -> None:
+        opened, ended, process = stack.pop(), event.type, event.process
         op = opened.op
         if not stack and op in self._plain:
             if process == MAIN:
-                asked = Heard(INVOKE, MAIN, op, opened.arguments, None)
-                self._reads += (asked, event)
-                self._at += (opened.index, index)
+                self._reads += (opened.asked, event)
                 self._read_over()
             return
         done = Operation(
             op=op,
             step=opened.step,
             start=opened.index,
-            end=index,
+            end=event.index,
             ended=ended,
-            arguments=opened.arguments if isinstance(opened.arguments, dict) else {},
-            value=event.value if ended is OK else None,
+            arguments=opened.arguments,
+            value=event.result() if ended is OK else None,
             error=event.error,
             calls=tuple(opened.calls),
             process=process,
@@ -298,8 +411,7 @@ class Course(Knowing):
             if op in self.watching.wants:
                 self.watching.operation(done, opened.session)
             if process == MAIN:
-                self._reads += (done, None)
-                self._at += (done.start, done.end)
+                self._reads += (opened.asked, event)
                 self._read_over()
         elif op in SIDELINES:
             self._of_worker(opened, done)
@@ -378,58 +490,49 @@ class Course(Knowing):
 
     def _flush(self) -> None:
         """The look is over."""
-        reads, at = self._reads, self._at
+        reads = self._reads
         if not reads:
             return
-        self._reads, self._at = [], []
-        start, end = at[0], at[-1]
+        self._reads = []
+        start = reads[0].index
         session = self._lanes.of(start)
         window = self._windows.get(session)
-        # What could make the same answers mean something else.
         amid = self._amid(start)
+        # What could make the same answers mean something else.
         state = (len(self.said), len(self._withdrawals), self._written, self._reach.changes, amid)
-        if window is not None and window.state == state and window.reads == reads:
-            seen = window.seen = msgspec.structs.replace(window.seen, start=start, end=end)
+        look = _looked(reads)
+        if window is not None and look.like(window.look) and window.state == state:
+            seen = window.seen = msgspec.structs.replace(window.seen, start=start, end=look.end)
             if seen.live is not None:
                 self._raw = seen.raw
             self.watching.look(seen, same=True)
             return
-        look = Look()
-        for n in range(0, len(reads), 2):
-            asked, answered = reads[n], reads[n + 1]
-            if answered is None:
-                look.take(asked)
-            else:
-                ok = answered.kind is OK
-                value = answered.value if ok else None
-                if type(value) in BUILTINS:
-                    value = vocabulary(answered)
-                look.read(asked.op, asked.about, value, answered.error, ok=ok, at=(at[n], at[n + 1]))
-        seen = self._seen(look, session, window, amid=amid)
-        self._windows[session] = _Window(seen, reads, state)
+        stood = {} if window is None else window.stood
+        seen = self._seen(look, session, window, stood, amid=amid)
+        self._windows[session] = _Window(seen, look, state, stood)
         self.watching.look(seen)
 
     def _amid(self, start: int) -> bool:
         """Whether something that may change what there is to see was under way in a look that is over."""
         if self._ended > start or self._workers:
             return True
-        return any(stack and stack[0].op not in QUIET for stack in self._open.values())
+        for stack in self._open.values():  # noqa: SIM110 - asked at every look, and a generator takes longer
+            if stack and stack[0].op not in QUIET:
+                return True
+        return False
 
-    def _seen(self, look: Look, session: str, window: "_Window | None", *, amid: bool) -> Observation:
+    def _seen(self, look: Look, session: str, window: "_Window | None", stood: Stood, *, amid: bool) -> Observation:
         assert look.start is not None
         shown, last = look.live, None if window is None else window.seen
         if shown is None:
             live, raw = None, NONE
         else:
             live = self._kinds(shown, look.end)
-            raw = raw_turns(live, self.said, self.aliases)
+            raw = raw_turns(live, self.said, self.aliases, stood)
             # Turns that stand as they stood are the same ones, for whoever asks for that.
             if last is not None and raw == last.raw:
                 raw = last.raw
             self._raw = raw
-        if last is not None and look.answers == last.answers and look.errors == last.errors:
-            # Nothing that was followed leads elsewhere than before: whoever has gone through it need not again.
-            look.answers, look.errors = last.answers, last.errors  # type: ignore[assignment]
         away = self._taken_away(session, look.start) if self._withdrawals else NONE
         return look.seen(session, live=live, raw=raw, away=away, reach=self._reach, amid=amid)
 

@@ -168,6 +168,8 @@ class Keys:
         low, wide = NOBODY, 0
         if key.packed is not None:
             low, wide = key.packed[0], key.packed[1] - key.packed[0]
+        elif len(key.bound) == 1:
+            low = self._known.order[next(iter(key.bound))]
         elif key.bound:
             numbers = [*map(self._known.order.__getitem__, key.bound)]
             low = min(numbers)
@@ -181,7 +183,10 @@ class Keys:
         same = self._same.get(name)
         if same is not None and same.pop(token, None) is not None and not same:
             del self._same[name]
-        epoch, row = key.pointer.epoch or 0, self._stored.get(name)
+        epoch = key.pointer.epoch or 0
+        if self._stored.add(name, epoch, low, wide):
+            return
+        row = self._stored.get(name)
         if row is not None:
             epoch = max(epoch, row[0])
             if row[1] != NOBODY:

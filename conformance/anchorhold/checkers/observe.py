@@ -6,9 +6,8 @@ It judges nothing.
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -32,6 +31,7 @@ from anchorhold.checkers.reading import (
     Source,
     Stretch,
     Withdrawal,
+    changed,
     convert,
     lane,
 )
@@ -232,7 +232,10 @@ class Lanes:
 def _planted(header: Header, operation: Operation, turn: str) -> tuple[Fact, ...]:
     """The facts that a turn asserts: as its `append` says, or as the workload does where an `append` says nothing."""
     if "facts" in operation.arguments:
-        return convert(operation.arguments["facts"], tuple[Fact, ...])
+        facts = operation.arguments["facts"]
+        if type(facts) is tuple and (not facts or isinstance(facts[0], msgspec.Struct)):
+            return facts
+        return convert(facts, tuple[Fact, ...])
     steps = header.workload.steps
     here = steps[operation.step] if operation.step < len(steps) else None
     if isinstance(here, Append):
@@ -323,16 +326,26 @@ def as_summary(item: Item, said: Mapping[str, Said], aliases: Mapping[str, str],
         return item
     flat = plain(content(item))
     if any(reply in flat for reply in replies):
-        return replace(item, kind=CarrierKind.SUMMARY)
+        return changed(item, kind=CarrierKind.SUMMARY)
     return item
 
 
-def raw_turns(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str, str]) -> frozenset[str]:
+Stood: TypeAlias = dict[str, tuple[Item, Said, bool]]
+"""Of turns: an item of theirs, and whether the turn stood there as it was."""
+
+
+def raw_turns(
+    items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mapping[str, str], stood: Stood | None = None
+) -> frozenset[str]:
     """Which turns stand in the window as they were: by their id where it is told, otherwise by their words.
 
     Several turns may have been merged into one item, and an item may frame a turn (a name before it), so words that
     stand inside a raw item count. A turn with calls is there as it was only with the arguments of its calls.
+    `stood`: what was found out for an earlier window, which is made use of; it is left with what is found out now.
     """
+    before: Stood = {} if stood is None else dict(stood)
+    if stood is not None:
+        stood.clear()
 
     def called(flat: str, turn: str) -> bool:
         return carries_calls(flat, said[turn].turn.calls)
@@ -350,8 +363,16 @@ def raw_turns(items: tuple[Item, ...], said: Mapping[str, Said], aliases: Mappin
             if text is not None and text == turn.text and not turn.calls and turn.data is None and text.strip():
                 found.add(name)
                 continue
-            text = content(item)
-            if (one.stands_in(text) or not one.forms) and (not one.turn.calls or called(plain(text), name)):
+            known = before.get(name)
+            if known is not None and known[1] is one and known[0] == item:
+                there = known[2]
+            else:
+                text = content(item)
+                there = one.stands_in(text) or not one.forms
+                there = there and (not one.turn.calls or called(plain(text), name))
+            if stood is not None:
+                stood[name] = item, one, there
+            if there:
                 found.add(name)
             continue
         flat = plain(content(item))
@@ -375,7 +396,7 @@ def joined(first: Answer, answers: Mapping[str, Answer], errors: Mapping[str, st
     while answer.kind is AnswerKind.PARTIAL and answer.continuation is not None:
         following = answer.continuation
         if following in seen or following in errors:
-            return replace(answer, continuation=None)
+            return changed(answer, continuation=None)
         if following not in answers:
             break
         seen.add(following)
@@ -383,8 +404,8 @@ def joined(first: Answer, answers: Mapping[str, Answer], errors: Mapping[str, st
         if rest.kind is AnswerKind.PENDING:
             return rest
         if rest.kind not in CONTENT:
-            return replace(answer, continuation=None)
-        answer = replace(
+            return changed(answer, continuation=None)
+        answer = changed(
             rest,
             text=(answer.text or "") + (rest.text or "") if answer.text or rest.text else None,
             data=(answer.data or b"") + (rest.data or b"") if answer.data or rest.data else None,
@@ -409,14 +430,19 @@ class Look:
     end = 0
 
     def __init__(self) -> None:
-        self.pending: set[str] = set()
+        self.earlier: list[tuple[Item, ...]] = []
+        """What `live` showed before it was read again."""
         self.answers: dict[str, Answer] = {}
         self.errors: dict[str, str] = {}
         self.ended: dict[str, int] = {}
         self.manifests: dict[str, tuple[Entry, ...]] = {}
         self.questions: list[Question] = []
+        self.found: list[Answer] = []
+        """Answers to other questions, of which no more is known here than that they have continuations."""
+        self.more = False
+        """Whether anything else was read than window, pointers and what they lead to."""
         self.pieces = False
-        """Whether an answer has a continuation."""
+        """Whether an answer of a pointer has a continuation."""
 
     @property
     def carried(self) -> frozenset[str]:
@@ -426,7 +452,37 @@ class Look:
     @property
     def every(self) -> tuple[Answer, ...]:
         """Every answer, in pieces."""
-        return (*self.answers.values(), *(question.answer for question in self.questions))
+        return (*self.answers.values(), *(question.answer for question in self.questions), *self.found)
+
+    def like(self, last: "Look") -> bool:
+        """Whether it shows what another one showed. Parts that are equal become the same objects: whoever has gone
+        through them need not again."""
+        same = True
+        if self.live is not last.live:
+            if self.live == last.live:
+                self.live = last.live
+            else:
+                same = False
+        if self.pointers is not last.pointers:
+            if self.pointers == last.pointers:
+                self.pointers = last.pointers
+            else:
+                same = False
+        if self.answers == last.answers and self.errors == last.errors:
+            self.answers, self.errors = last.answers, last.errors
+        else:
+            same, answers = False, self.answers
+            for token, before in last.answers.items():
+                if token in answers and answers[token] == before:
+                    answers[token] = before
+        if not (self.more or last.more):
+            return same
+        return same and self.rest() == last.rest()
+
+    def rest(self) -> tuple[Any, ...]:
+        """What was read besides window, pointers and what they lead to."""
+        since = None if self.since is None else (self.since.value,)
+        return self.earlier, since, self.status, self.ratios, self.audits, self.tombstones, self.manifests, self.found
 
     def take(self, operation: Operation) -> None:
         """Take the end of a read in."""
@@ -439,6 +495,13 @@ class Look:
         value = convert(operation.value, READ_AS[operation.op]) if operation.ok else None
         about = str(arguments.get(ABOUT[operation.op], "")) if operation.op in ABOUT else ""
         self.read(operation.op, about, value, operation.error, ok=operation.ok, at=(operation.start, operation.end))
+
+    def show(self, live: tuple[Item, ...]) -> None:
+        """Take in what the window shows."""
+        if self.live is not None:
+            self.earlier.append(self.live)
+            self.more = True
+        self.live = live
 
     def began(self, start: int, end: int) -> None:
         """Note that something was read in these events."""
@@ -459,16 +522,17 @@ class Look:
             else:
                 self.errors[about] = error or "an error"
                 self.answers.pop(about, None)
-        elif not ok:
             return
-        elif op == "live":
-            self.live = value
-            for item in value:
-                if item.pending:
-                    self.pending.add(item.id)
-        elif op == "pointers":
+        if not ok:
+            return
+        if op == "live":
+            self.show(value)
+            return
+        if op == "pointers":
             self.pointers = value
-        elif op == "manifest":
+            return
+        self.more = True
+        if op == "manifest":
             self.manifests[about] = value
         elif op == "tombstones":
             self.tombstones = value
@@ -480,6 +544,14 @@ class Look:
             self.since = SinceRead(value=value, at=at[1])
         else:
             self.audits = value
+
+    def _pending(self) -> frozenset[str]:
+        found = NONE
+        for shown in (*self.earlier, self.live or ()):
+            for item in shown:
+                if item.pending:
+                    found |= {item.id}
+        return found
 
     def seen(
         self,
@@ -496,7 +568,7 @@ class Look:
         assert self.start is not None
         handed = NONE
         answers, errors, questions = self.answers, self.errors, tuple(self.questions)
-        if self.pieces or any(question.answer.continuation is not None for question in questions):
+        if self.pieces or self.found or any(question.answer.continuation is not None for question in questions):
             handed = frozenset(a.continuation for a in self.every if a.continuation is not None) - self.carried
             pieces = {token: joined(answer, answers, errors) for token, answer in answers.items()}
             questions = tuple(
@@ -512,7 +584,7 @@ class Look:
             live=live,
             pointers=self.pointers,
             answers=answers,
-            pending=frozenset(self.pending) if self.pending else NONE,
+            pending=self._pending(),
             continuations=handed,
             ended=self.ended,
             errors=errors,

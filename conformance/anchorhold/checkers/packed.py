@@ -34,17 +34,22 @@ class Packed:
 
     def put(self, name: str, *row: int) -> None:
         """Give a name a row. Raises struct.error where a number is out of its column's range."""
+        if not self.add(name, *row):
+            at = self._slots[self._slot(hash(name) & MASK)]
+            self._row.pack_into(self._rows, (at - 1) * self._row.size, *row)
+
+    def add(self, name: str, *row: int) -> bool:
+        """Give a name a row, unless it has one: whether it had none. Raises as `put`."""
         digest = hash(name) & MASK
         slot = self._slot(digest)
-        at = self._slots[slot]
-        if at:
-            self._row.pack_into(self._rows, (at - 1) * self._row.size, *row)
-            return
+        if self._slots[slot]:
+            return False
         self._rows.frombytes(self._row.pack(*row))
         self._digests.append(digest)
         number = self._slots[slot] = len(self._digests)
         if number > FULL * len(self._slots):
             self._grow()
+        return True
 
     def _slot(self, digest: int) -> int:
         """The slot in which a digest is, or would be."""

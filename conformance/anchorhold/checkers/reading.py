@@ -6,8 +6,8 @@ same session are joined by the `Stretch` of operations between them. `anchorhold
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar, overload
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
 import msgspec
 
@@ -133,7 +133,10 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         value = self.value
         if value is None or self.ended is not EventType.OK:
             return None
-        return value if type(value) is Outcome else self._outcome
+        if type(value) is Outcome:
+            return value
+        # A struct like one is made by `verify`.
+        return cast("Outcome", value) if isinstance(value, msgspec.Struct) else self._outcome
 
     @once
     def _outcome(self) -> Outcome | None:
@@ -437,7 +440,17 @@ def convert(value: Any, kind: type[T]) -> T:
     of the vocabulary already stays as it is."""
     if type(value) is kind or (isinstance(kind, type) and isinstance(value, kind)):
         return value
+    if isinstance(value, msgspec.Struct):
+        # A struct with the same fields, as `verify` makes them.
+        return cast("T", value)
     return msgspec.convert(value, kind)
+
+
+def changed(value: T, **fields: Any) -> T:
+    """A value of the vocabulary with other values in some fields, whether it is a dataclass or a struct like one."""
+    if isinstance(value, msgspec.Struct):
+        return msgspec.structs.replace(value, **fields)
+    return replace(value, **fields)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,8 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import msgspec
+
 from anchorhold.checkers.keys import Keys
 from anchorhold.checkers.provenance import reply_of
 from anchorhold.checkers.reading import CONTENT, MAIN, Known, Observation, Operation, Reading
@@ -60,8 +62,7 @@ class _Reached(Watch):
         return bool(covers & self._dropped) or bool(covers & look.exempt)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Right:
+class _Right(msgspec.Struct, frozen=True, kw_only=True):
     """A look in which every pointer led to its original."""
 
     look: Observation

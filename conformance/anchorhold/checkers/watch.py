@@ -85,6 +85,8 @@ class Watching:
         self._added: list[int] | None = None
         """What the last round added to the triggers of each rule, where it was one of a compaction that found
         nothing to do and a look that showed the same."""
+        self._rounds = 0
+        """How many rounds were passed over and are not counted yet."""
         self._steady = False
         """Whether the last two such rounds were alike."""
 
@@ -95,6 +97,8 @@ class Watching:
         if operation.op == "compact" and _idle(operation):
             self._idle = (operation, session)
         else:
+            if self._rounds:
+                self._count()
             self._added, self._steady = None, False
             self._tell(operation, session)
 
@@ -107,8 +111,17 @@ class Watching:
             self._added, self._steady = None, False
             self._tell(*kept)
 
+    def _count(self) -> None:
+        """Add what the rounds that were passed over add to the triggers."""
+        if self._added is not None:
+            for tally, more in zip(self.tallies, self._added, strict=True):
+                tally.triggered += more * self._rounds
+        self._rounds = 0
+
     def _leave(self) -> None:
         """Tell of the last operation that was passed over; what followed it was counted."""
+        if self._rounds:
+            self._count()
         if self._passed is not None:
             (operation, _), self._passed = self._passed, None
             for tell in self._operation.get(operation.op, ()):
@@ -133,12 +146,13 @@ class Watching:
         """A look is over. `same`: but for its place it is as the last, and nothing that matters to it changed."""
         idle, self._idle = self._idle, None
         round_ = same and idle is not None and look.live is not None
-        if round_ and self._steady and self._added is not None:
-            for tally, more in zip(self.tallies, self._added, strict=True):
-                tally.triggered += more
+        if round_ and self._steady:
+            self._rounds += 1
             self._passed = idle
             self.last[look.session] = look
             return
+        if self._rounds:
+            self._count()
         before = [(tally.triggered, len(tally.failures)) for tally in self.tallies] if round_ else []
         if idle is not None:
             self._tell(*idle)

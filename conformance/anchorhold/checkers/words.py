@@ -17,6 +17,8 @@ NEGATION = re.compile(r"\b(?:not|no|never|without|cannot|nor|neither|none)\b|n['
 SENTENCE_END = re.compile(r"\n+|(?<=[.!?;])\s+")
 JOINTS = frozenset("-/.")
 """Between two word characters these continue a word: `a7` is not said by `a7-b`, nor `/srv/a` by `/srv/a/b`."""
+ALIKE = re.compile(r"[ !#-%(-;=?-\[\]-~]*")
+"""Text that neither JSON nor HTML writes otherwise: printable, without quotes, ampersands, brackets, backslashes."""
 NEARBY = 16
 """Characters before a statement in which a negation belongs to it."""
 
@@ -144,16 +146,17 @@ def forms(turn: Turn) -> tuple[tuple[str, ...], ...]:
     """
     own = decoded(turn.text, turn.data)
     parts = [own] if own.strip() else [call.arguments for call in turn.calls if call.arguments.strip()]
-    return tuple(
-        tuple(
-            {
-                plain(part),
-                *(plain(json.dumps(part, ensure_ascii=a)[1:-1]) for a in (True, False)),
-                *(plain(html.escape(part, quote=q)) for q in (True, False)),
-            }
-        )
-        for part in parts
-    )
+    return tuple(tuple(_escaped(part)) for part in parts)
+
+
+def _escaped(part: str) -> set[str]:
+    if ALIKE.fullmatch(part):
+        return {plain(part)}
+    return {
+        plain(part),
+        *(plain(json.dumps(part, ensure_ascii=a)[1:-1]) for a in (True, False)),
+        *(plain(html.escape(part, quote=q)) for q in (True, False)),
+    }
 
 
 def holds(flat: str, turn_forms: tuple[tuple[str, ...], ...]) -> bool:

@@ -5,8 +5,6 @@ from typing import Any, Final
 
 import msgspec
 
-from anchorhold.checkers.reading import MAIN
-from anchorhold.compactor import Reply
 from anchorhold.history import EventType
 from anchorhold.wire.messages import METHODS, ExpireParams
 from anchorhold_spec.vocabulary import Fact, Turn
@@ -15,31 +13,17 @@ OPERATIONS: Final = frozenset(METHODS) | {"summarise", "note", "scan", "describe
 """Operations that a history of this format can speak of."""
 
 
-class Frame(msgspec.Struct, gc=False):
-    """A line, without looking into its value. Fields and defaults are those of `Event`."""
-
-    index: int
-    step: int
-    type: EventType
-    op: str
-    process: str = MAIN
-    value: msgspec.Raw = msgspec.Raw(b"null")
-    error: str | None = None
-
-
-class Appended(msgspec.Struct):
-    """Arguments of `append`; what is left out is told from what is empty."""
+class _Appended(msgspec.Struct):
+    """Arguments of `append`."""
 
     turn: Turn
     facts: tuple[Fact, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
-class Replied(msgspec.Struct):
-    """What a model replied, as far as a checker reads it."""
-
+class _Replied(msgspec.Struct):
     text: str
-    finish: str | msgspec.UnsetType = msgspec.UNSET
-    mode: Any = msgspec.UNSET
+    finish: str = "stop"
+    mode: str | None = None
 
 
 class _Asked(msgspec.Struct):
@@ -50,11 +34,11 @@ class _Scanned(msgspec.Struct):
     remains: tuple[dict[str, str], ...]
 
 
-INVOKED: Final[Mapping[str, Any]] = {"append": Appended, "summarise": _Asked, "expire": ExpireParams}
+INVOKED: Final[Mapping[str, Any]] = {"append": _Appended, "summarise": _Asked, "expire": ExpireParams}
 """Forms of arguments that are read; the others are names and texts, and are taken as they come."""
 ENDED: Final[Mapping[str, Any]] = {
     **{name: method.value for name, method in METHODS.items() if method.value is not None},
-    "summarise": Reply,
+    "summarise": _Replied,
     "scan": _Scanned,
 }
 """Forms of results. `open` may leave out whatever has a default."""

@@ -5,16 +5,17 @@ apart by what it does to the judgement: a line that is no event of this format i
 missing or torn the rest of its history is `Cut`, because what is missing may be what excuses the compactor.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from typing import IO, Final
 
 import msgspec
 
 from anchorhold.checkers.course import Course
 from anchorhold.history import FORMAT, Event, EventType, Header
-from anchorhold.verify.forms import OPERATIONS, Frame, misformed
-from anchorhold.verify.values import Values
+from anchorhold.verify.events import decode, fitting
+from anchorhold.verify.forms import OPERATIONS, misformed
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
 """Bytes. A longer line is read past, without being held in memory, and counts as torn."""
@@ -69,34 +70,37 @@ def lines(file: IO[bytes], *, longest: int = LONGEST_LINE) -> Iterator[Line]:
 CHUNK: Final = 64 * 1024
 
 
-def chunks(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes]]:
-    """Whole lines, many at a time, with the place in the file at which they begin; a header by itself. A line that is
-    too long comes cut, without an end; and so does one in which the file ends."""
-    rest, at = b"", file.tell() if file.seekable() else 0
+def blocks(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[int, list[bytes]]]:
+    """Lines, many at a time, with the place in the file at which they begin.
+
+    A line that is too long comes by itself, cut, without an end; the one in which the file ends has none either.
+    """
+    at = file.tell() if file.seekable() else 0
+    begun: list[bytes] = []
+    """The beginning of a line, as far as it is held."""
+    size = 0
+    """Bytes of it, held or not."""
     while data := file.read(CHUNK):
-        cut = data.rfind(b"\n") + 1
-        if cut:
-            lines, rest, begin = rest + data[:cut], data[cut:], 0
-            first = lines.index(b"\n")
-            if first >= longest:
-                yield at, lines[:longest]
-                begin = first + 1
-            while begin < len(lines):
-                header = lines.find(b"\n" + HEADER, begin)
-                if lines.startswith(HEADER, begin):
-                    end = lines.index(b"\n", begin) + 1
-                else:
-                    end = len(lines) if header < 0 else header + 1
-                yield at + begin, lines[begin:end]
-                begin = end
-            at += len(lines)
-        elif len(rest) <= longest:
-            rest += data
-        else:
-            # What is beyond is read past: it only has to be known where the line ends.
-            rest, at = rest[: longest + 1], at + len(data)
-    if rest:
-        yield at, rest[:longest]
+        lines = BytesIO(data).readlines()
+        if begun:
+            # What is beyond the longest is read past: it only has to be known where the line ends.
+            if size <= longest:
+                begun.append(lines[0])
+            size += len(lines[0])
+            if not lines[0].endswith(b"\n"):
+                continue
+            lines[0] = b"".join(begun)
+            if size > longest:
+                yield at, [lines.pop(0)[:longest]]
+                at += size
+        begun, size = [], 0
+        if lines and not lines[-1].endswith(b"\n"):
+            begun, size = [lines[-1]], len(lines.pop())
+        if lines:
+            yield at, lines
+            at = file.tell() - size if file.seekable() else 0
+    if begun:
+        yield at, [b"".join(begun)[:longest]]
 
 
 def bounded(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[bytes]:
@@ -116,7 +120,6 @@ _HEADER = msgspec.json.Decoder(Header)
 HEADER: Final = b'{"anchorhold_history":'
 """How a header begins as this suite writes it."""
 INVOKE: Final = EventType.INVOKE
-_FRAMES: Final = msgspec.json.Decoder(Frame)
 
 
 def _header(raw: bytes) -> Header | None:
@@ -137,54 +140,32 @@ class Reader:
         self._reading = False
         self._told = False
         self._open: dict[tuple[str, str], int] = {}
-        self._values = Values()
 
     @property
     def reading(self) -> bool:
         """Whether a history has begun, and is not over yet."""
         return self._reading
 
-    def quick(self, lines: bytes, first: int, course: Course) -> int:
-        """Take whole lines in, from the line of this number on, where all of them are the next events.
+    def quick(self, lines: Sequence[bytes], first: int, course: Course) -> int:
+        """Take lines in, from the line of this number on, as far as they are the next events.
 
-        Tells the course of them, and answers with their number; with 0, and nothing was done, where one of them is
-        something else, or says something that has to be looked at more closely: `take` says what it is.
+        Tells the course of them, and answers with their number; what the line behind them is, or why it has to be
+        looked at more closely, `take` says.
         """
-        number = lines.count(b"\n")
-        # Each line is a document and each document a line: where one ended and another began in the middle of a line,
-        # there would be more of them; and none can go on behind a brace, a line's end and a brace.
-        if not lines.startswith(b"{") or not lines.endswith(b"}\n") or lines.count(b"}\n{") != number - 1:
+        events = decode(lines)
+        if events and not lines[len(events) - 1].endswith(b"\n"):
+            events.pop()
+        number = fitting(events, self._next)
+        if not number:
             return 0
-        try:
-            lines.decode()  # strings that nobody has a use for are passed over, whatever bytes they are
-            frames = _FRAMES.decode_lines(lines)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return 0
-        if len(frames) != number:
-            return 0
-        for index, frame in enumerate(frames, start=self._next):
-            if frame.index != index:
-                return 0
-        heard = self._values.heard(frames)
-        if heard is None:
-            return 0
-        open_, at = self._open, 0
-        while at < number:
-            event = heard[at]
-            if event.kind is INVOKE:
-                if at + 1 < number:
-                    ended = heard[at + 1]
-                    if ended.op == event.op and ended.kind is not INVOKE and ended.process == event.process:
-                        if open_:
-                            open_.pop(event.key, None)
-                        course.both(event, ended, self._next + at, frames[at].step)
-                        at += 2
-                        continue
-                open_[event.key] = first + at
-            elif open_:
-                open_.pop(event.key, None)
-            course.take(event, self._next + at, frames[at].step)
-            at += 1
+        if number < len(events):
+            del events[number:]
+        open_, begin = self._open, self._next
+        for event in course.go(events, open_):
+            if event.type is INVOKE:
+                open_[event.process, event.op] = first + event.index - begin
+            else:
+                open_.pop((event.process, event.op), None)
         self._next += number
         return number
 

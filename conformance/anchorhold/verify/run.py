@@ -1,17 +1,18 @@
 """Judges histories as they are read: what is held at a time is one segment, and what the rules want kept in reach."""
 
+import gc
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from io import BytesIO
 from tempfile import TemporaryFile
 from typing import IO, Final
 
 import msgspec
 
 from anchorhold.check import mechanisms_of
-from anchorhold.checkers.course import Course, Heard
+from anchorhold.checkers.course import Course, Told
 from anchorhold.checkers.rule import WatchChecker
 from anchorhold.compactor import Description, Mechanism
 from anchorhold.history import Event, Header
@@ -19,7 +20,7 @@ from anchorhold.judging import judge
 from anchorhold.level import NOT_ASKED
 from anchorhold.result import FailureResult, Result, failure, result
 from anchorhold.verdict import Checker, Failure, History, Judgement, Verdict, VerdictKind, decide
-from anchorhold.verify.lines import Began, Cut, Happened, Line, Reader, Skipped, chunks, lines
+from anchorhold.verify.lines import Began, Cut, Happened, Line, Reader, Skipped, blocks, lines
 from anchorhold.verify.segments import SEGMENT, Segment, Segments
 from anchorhold.workload import Workload
 
@@ -28,6 +29,9 @@ MEMORY: Final = 256 * 1024 * 1024
 MOST_REMARKS: Final = 100
 """Lines that could not be used and are told one by one; those beyond are counted."""
 NOTHING_JUDGED: Final = "no history was judged"
+GARBAGE: Final = 100_000
+"""Objects after which the collector looks for cycles while a file is read. As often as it does by itself, it would
+go through the values that are known again hundreds of times for nothing: hardly any cycle is made here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +132,16 @@ class _Going:
     """The lines of the events of the segment."""
 
 
+@contextmanager
+def _collecting_seldom() -> Iterator[None]:
+    before = gc.get_threshold()
+    gc.set_threshold(max(GARBAGE, before[0]), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 def leading_to(file: IO[bytes], events: Sequence[int], *, longest: int) -> Mapping[int, tuple[int, History]]:
     """What has to be known of a history up to each of some events, with the number of the event's line.
 
@@ -183,37 +197,33 @@ class Verifier:
         What shows the first failure of a structural rule is read a second time; where that cannot be done (a pipe),
         the file is copied to disk first.
         """
-        if self._watching and not file.seekable():
-            with TemporaryFile() as copy:
-                shutil.copyfileobj(file, copy)
-                copy.seek(0)
-                self._take(copy, name)
-        else:
-            self._take(file, name)
+        with _collecting_seldom():
+            if self._watching and not file.seekable():
+                with TemporaryFile() as copy:
+                    shutil.copyfileobj(file, copy)
+                    copy.seek(0)
+                    self._take(copy, name)
+            else:
+                self._take(file, name)
 
     def _take(self, file: IO[bytes], name: str) -> None:
         reader = Reader()
         going: _Going | None = None
         number = 1
-        for begins, read in chunks(file):
-            parts, at = [read], begins
-            while parts:
-                part = parts.pop()
+        for begins, read in blocks(file):
+            at = 0
+            while at < len(read):
                 if going is not None and going.course is not None and not self._segmented and reader.reading:
-                    taken = reader.quick(part, number, going.course)
+                    taken = reader.quick(read[at:] if at else read, number, going.course)
                     if taken:
                         self._events += taken
                         self._summarised |= going.course.summarised
-                        at, number = at + len(part), number + taken
+                        at, number = at + taken, number + taken
                         continue
-                    middle = part.find(b"\n", len(part) // 2) + 1
-                    if 0 < middle < len(part) or 0 < (middle := part.find(b"\n") + 1) < len(part):
-                        parts += [part[middle:], part[:middle]]
-                        continue
-                for raw in BytesIO(part).readlines():
-                    for line in reader.take(number, raw):
-                        going = self._line(line, going, (file, name), begins=at)
-                    at, number = at + len(raw), number + 1
+                for line in reader.take(number, read[at]):
+                    place = begins + sum(map(len, read[:at])) if isinstance(line, Began) else 0
+                    going = self._line(line, going, (file, name), begins=place)
+                at, number = at + 1, number + 1
         for line in reader.finish(number - 1):
             going = self._line(line, going, (file, name), begins=0)
         if going is not None:
@@ -239,8 +249,7 @@ class Verifier:
         self._events += 1
         self._summarised |= event.op == "summarise"
         if going.course is not None:
-            heard = Heard(event.type, event.process, event.op, event.value, event.error)
-            going.course.take(heard, event.index, event.step)
+            going.course.take(Told(event))
         if going.segments is None:
             return going
         full = going.segments.take(event, line.size)

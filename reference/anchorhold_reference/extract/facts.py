@@ -46,8 +46,9 @@ def _arguments(call: ToolCall) -> Iterator[Mention]:
         return
     try:
         parsed = json.loads(call.arguments)
-        json.dumps(parsed, ensure_ascii=False).encode("utf-8")
-    except (ValueError, RecursionError):  # not JSON, or escapes that make no valid Unicode: as it stands
+        if b"\\u0000" in json.dumps(parsed, ensure_ascii=False).encode("utf-8"):
+            raise ValueError("a null character")
+    except (ValueError, RecursionError):  # not JSON, or escapes that no ledger holds as text: as it stands
         parsed = call.arguments
     said = f"{call.name}({call.arguments})"
     for path, leaf in _leaves(parsed, ""):
@@ -87,13 +88,13 @@ def facts_of(turn: Turn) -> list[Mention]:
     if turn.data is not None:
         raise UnreadableError("its content is bytes, not text")
     text = turn.text or ""
-    for part in (text, *(call.arguments for call in turn.calls)):
+    for part in (text, *(said for call in turn.calls for said in (call.name, call.arguments))):
         try:
             part.encode("utf-8")
         except UnicodeEncodeError as error:
             raise UnreadableError(f"its text is not valid Unicode at character {error.start}") from None
-    if "\x00" in text:
-        raise UnreadableError("its text holds a null character: it is not prose that patterns can read")
+        if "\x00" in part:
+            raise UnreadableError("its text holds a null character: it is not prose that patterns can read")
     seen: dict[bytes, Mention] = {}
     for mention in mentions(text):
         if not mention.part and mention.key not in seen:

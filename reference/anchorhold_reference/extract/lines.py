@@ -2,8 +2,9 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from itertools import takewhile
 from typing import Final
 
 from anchorhold_reference.extract.literals import Telling, hedges, literals, negators, places
@@ -46,6 +47,9 @@ _BOUND_TAILS = (
 """Wherever `BOUND` stands one of these stands at its end."""
 _LONGEST: Final = 1000
 """Lines of up to so many characters are remembered."""
+_WHOLE: Final = 2000
+"""Characters up to which a sentence is read, and kept beside each of its facts, as a whole. What is longer is no
+sentence but data on one line, thousands of facts of it: its square is more than any disk holds."""
 
 
 def facts_in(line: str) -> tuple[Fact, ...]:
@@ -70,6 +74,9 @@ def read_line(text: str) -> tuple[Fact, ...]:
     if not held and not states and not flags & (NEGATES | HEDGES):
         return ()
     said = _sentences(text, found, told, flags, at)
+    frames = [_FRAMES[bool(one.negators), bool(one.hedges)] for one in said]
+    if len(text) > _WHOLE:
+        said, frames = _cut(said, frames, held)
     result: list[Fact] = []
     slots: dict[int, tuple[int, int]] = {}
     if states or flags & (NEGATES | HEDGES):
@@ -94,7 +101,7 @@ def read_line(text: str) -> tuple[Fact, ...]:
             words_of = text[body : sentence.end]
             levelled = ""
             clauses = _Clauses(text, sentence) if sentence.negators or sentence.hedges else None
-            frame = _FRAMES[bool(sentence.negators), bool(sentence.hedges)]
+            frame = frames[number]
             inside = slots.get(sentence.start) if slots else None
             speaker = sentence.speaker
         own = frame
@@ -143,6 +150,51 @@ def _sentences(text: str, found: list[str], told: Telling, flags: int, at: list[
         read_sentence(text, one, other, bulleted=bulleted, attributed=attributed, negators=denies, hedges=doubts)
         for one, other in (bounds(text, 0, len(text)) if several else ((0, len(text)),))
     ]
+
+
+def _cut(
+    said: list[Sentence], frames: list[str], held: Sequence[tuple[str, int, int, str, bytes]]
+) -> tuple[list[Sentence], list[str]]:
+    """Sentences that are too long, in pieces: each begins with a literal, and none is cut within one. A piece keeps
+    whether its whole sentence denies or doubts anything (MAN-5), and states no slot: what came before it is not
+    there to say so."""
+    pieces: list[Sentence] = []
+    kept: list[str] = []
+    at = 0
+    for sentence, frame in zip(said, frames, strict=True):
+        starts = [sentence.start]
+        finished = sentence.body
+        while at < len(held) and held[at][1] < sentence.end:
+            _, begin, finish, *_ = held[at]
+            if begin - max(starts[-1], sentence.body) >= _WHOLE // 2 and begin >= finished:
+                starts.append(begin)
+            finished = max(finished, finish)
+            at += 1
+        if sentence.end - sentence.body <= _WHOLE or len(starts) == 1:
+            pieces.append(sentence)
+            kept.append(frame)
+            continue
+        for start, end in zip(starts, [*starts[1:], sentence.end], strict=True):
+            first = start == sentence.start
+            pieces.append(
+                sentence._replace(
+                    start=start,
+                    line=sentence.line if first else start,
+                    body=sentence.body if first else start,
+                    end=end,
+                    negators=_within(sentence.negators, start, end),
+                    hedges=_within(sentence.hedges, start, end),
+                    question=True,  # a question asserts nothing, and neither does a piece
+                )
+            )
+            kept.append(frame)
+    return pieces, kept
+
+
+def _within(spans: Spans, start: int, end: int) -> Spans:
+    """Those of the places, which are in order, that lie within bounds."""
+    first = bisect_left(spans, (start, start))
+    return tuple(takewhile(lambda span: span[1] <= end, spans[first : bisect_left(spans, (end, end))]))
 
 
 def _stated(text: str, sentence: Sentence, slot: Slot) -> Fact:

@@ -26,8 +26,9 @@ class Memo(dict[str, T]):
         """How often an answer had to be worked out."""
 
     def __missing__(self, key: str) -> T:
-        if key in self._old:
-            answer = self._old[key]
+        old = self._old  # another thread may put others in its place meanwhile
+        if key in old:
+            answer = old[key]
         else:
             answer = self._read(key)
             self.missed += 1

@@ -5,6 +5,7 @@ marked as hedged by its sentence. Everything that stands inside such a sentence 
 """
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from anchorhold_reference.extract.text import Sentence
@@ -40,8 +41,9 @@ class Slot:
 
 
 def name(text: str) -> str:
-    """A subject's or attribute's name as it is compared: without its article, white space and case levelled."""
-    return _ARTICLE.sub("", " ".join(text.split())).casefold()
+    """A subject's or attribute's name as it is compared: without its article; white space, case and what Unicode has
+    two ways to write levelled."""
+    return unicodedata.normalize("NFC", _ARTICLE.sub("", " ".join(text.split())).casefold())
 
 
 def slot_in(text: str, sentence: Sentence) -> Slot | None:

@@ -1,6 +1,7 @@
 """Sentences, clauses, polarity and certainty: the frame in which a literal stands."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
@@ -241,22 +242,43 @@ def read_sentence(
     )
 
 
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Characters of scripts that put nothing between words (Han, kana, Thai, Lao, Khmer, Myanmar), as within brackets of
+a pattern: where a word ends there no text says, so each character is taken for one."""
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 _JOINERS = "-_/"
+
+
+def _alone(character: str) -> bool:
+    """Whether a character makes no word with its neighbours."""
+    return character > "\x7f" and _UNSPACED.match(character) is not None
+
+
+def _mark(character: str) -> bool:
+    """Whether a character changes the one before it: an accent, a vowel sign."""
+    return character > "\x7f" and unicodedata.category(character).startswith("M")
 
 
 def _joined(text: str, outer: int, inner: int) -> bool:
     """Whether the character at `outer` makes one word with that at `inner`, its neighbour inside a literal."""
-    if not 0 <= outer < len(text) or not (text[inner].isalnum() or text[inner] in _JOINERS):
+    if not 0 <= outer < len(text):
+        return False
+    near, own = text[outer], text[inner]
+    if outer > inner and _mark(near):
+        return True
+    if not (own.isalnum() or own in _JOINERS or _mark(own)) or _alone(near) or _alone(own):
         return False
     step = 1 if outer > inner else -1
-    near = text[outer]
     beyond = text[outer + step] if 0 <= outer + step < len(text) else " "
-    if near.isalnum() or near == "_":
+    if near.isalnum() or near == "_" or _mark(near):
         return True
     if near in _JOINERS:
         return beyond.isalnum()
     # A point or comma inside a number or a dotted name; at the end of a sentence it is punctuation.
-    return near in ".," and text[inner].isalnum() and (beyond.isdigit() if near == "," else beyond.isalnum())
+    return near in ".," and own.isalnum() and (beyond.isdigit() if near == "," else beyond.isalnum())
 
 
 def stands_in(text: str, literal: str, start: int = 0) -> int:

@@ -14,7 +14,7 @@ class DirectoryStore:
 
     def __init__(self, path: Path) -> None:
         """Use a directory, made where it is missing."""
-        self._root = path
+        self._root = path = path.absolute()  # wherever the process goes
         try:
             _make(path)
         except OSError as error:

@@ -1,5 +1,6 @@
 """Which ledger and which cold store a path or URL means."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
@@ -21,6 +22,16 @@ class OpenLedger(Protocol):
         """See `open_ledger`."""
 
 
+def settled(where: str | Path | SqliteFile) -> str | Path | SqliteFile:
+    """The same place, whatever directory the process is in later: what is opened again, or forked, is to be the same
+    database, and not another one beside a relative path."""
+    if isinstance(where, SqliteFile):
+        return replace(where, path=where.path.absolute())
+    if isinstance(where, str) and ("://" in where or where in {"", ":memory:"}):
+        return where
+    return Path(where).absolute()
+
+
 def open_ledger(
     where: str | Path | SqliteFile, *, scope: str, cold_store: str | Path | ColdStore | None = None
 ) -> Ledger:
@@ -37,6 +48,11 @@ def open_ledger(
         ledger.close()
         raise
     return ledger
+
+
+def settled_store(where: str | Path) -> str | Path:
+    """`settled`, of a cold store in a directory."""
+    return where if isinstance(where, str) and "://" in where else Path(where).absolute()
 
 
 def _ledger(where: str | Path | SqliteFile, scope: str, outer: ColdStore | None) -> Ledger:

@@ -7,6 +7,7 @@ wait for each other, save for the counters that they share.
 """
 
 import hashlib
+import os
 import re
 import secrets
 import threading
@@ -20,7 +21,15 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from anchorhold_reference.errors import ClosedError, ForeignStoreError, LedgerError
+from anchorhold_reference.errors import (
+    AnchorholdError,
+    ClosedError,
+    ForeignStoreError,
+    ForkedError,
+    LedgerError,
+    NotUnicodeError,
+)
+from anchorhold_reference.forks import watch
 from anchorhold_reference.ledger import Dialect, Row
 from anchorhold_reference.schema import LAYOUT, POSTGRES, TABLES
 from anchorhold_reference.stores.outer import ColdStore
@@ -49,6 +58,8 @@ class PostgresLedger:
         self._lock = threading.RLock()
         self._begin = f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({self._key(scope)})"
         self._connection: psycopg.Connection[Row] | None = None
+        self._inherited: psycopg.Connection[Row] | None = None
+        self._forked = False
         try:
             self._connection = psycopg.connect(conninfo, autocommit=True, cursor_factory=psycopg.RawCursor)
             self._prepare(wait)
@@ -58,6 +69,7 @@ class PostgresLedger:
         except BaseException:
             self.close()
             raise
+        watch(self)
 
     def _key(self, scope: str) -> int:
         """The number of an advisory lock; that two scopes get the same one costs a wait and nothing else."""
@@ -94,10 +106,21 @@ class PostgresLedger:
 
     @property
     def connection(self) -> "psycopg.Connection[Row]":
-        """The open connection; raises `ClosedError` where there is none."""
+        """The open connection; raises `ClosedError` where there is none, `ForkedError` in a forked child."""
         if self._connection is None:
+            if self._forked:
+                raise ForkedError(self.where)
             raise ClosedError
         return self._connection
+
+    def in_child(self) -> None:
+        """See `forks`. The driver does not say goodbye to the server for another process; the socket is closed here,
+        or the server would take the parent for alive as long as the child is."""
+        self._lock = threading.RLock()
+        if self._connection is not None:
+            with suppress(OSError, psycopg.Error):
+                os.close(self._connection.fileno())
+        self._inherited, self._connection, self._forked = self._connection, None, True
 
     def transaction(self) -> Any:
         """All or nothing, durable at the end; one writer of a scope at a time (ANC-3)."""
@@ -147,6 +170,8 @@ class PostgresLedger:
                     cursor.executemany(numbered(statement), [_values(row) for row in rows])
             except psycopg.Error as error:
                 raise self._failed(error) from error
+            except UnicodeEncodeError as error:
+                raise NotUnicodeError(str(error)) from error
 
     def all(self, query: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Every row of a query."""
@@ -202,6 +227,8 @@ class PostgresLedger:
                 return self.connection.cursor(binary=True).execute(numbered(statement), _values(parameters))
             except psycopg.Error as error:
                 raise self._failed(error) from error
+            except UnicodeEncodeError as error:
+                raise NotUnicodeError(str(error)) from error
 
     def _plainly(self, script: str) -> None:
         """Execute statements without parameters; several of them go to the server at once."""
@@ -220,7 +247,9 @@ class PostgresLedger:
             if self._connection is not None and self._inside():
                 self._connection.execute("ROLLBACK")
 
-    def _failed(self, error: psycopg.Error) -> LedgerError:
+    def _failed(self, error: psycopg.Error) -> AnchorholdError:
+        if isinstance(error, psycopg.DataError) and "NUL" in str(error):
+            return NotUnicodeError(str(error))
         return LedgerError(str(error).strip() or type(error).__name__, where=self.where)
 
 

@@ -1,6 +1,7 @@
 """The ledger in one SQLite file: WAL mode with `synchronous=FULL`, so a commit returns when it is on stable storage
 (CRA-3)."""
 
+import glob
 import secrets
 import sqlite3
 import threading
@@ -10,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from anchorhold_reference.errors import ClosedError, ForeignStoreError, LedgerError
+from anchorhold_reference.errors import ClosedError, ForeignStoreError, ForkedError, LedgerError, NotUnicodeError
+from anchorhold_reference.forks import watch
 from anchorhold_reference.ledger import Dialect, Row
 from anchorhold_reference.openings import Openings
 from anchorhold_reference.schema import APPLICATION_ID, LAYOUT, SQLITE, TABLES, statements
@@ -74,26 +76,35 @@ class SqliteLedger:
 
         Raises `ForeignStoreError` where the file is something else.
         """
-        self.path = path
+        if path.name in {"", ":memory:"}:
+            raise ValueError(f"{str(path)!r} is no file, and a session is durable (CRA-3); give the path of one")
+        # One file has one name, whatever links lead to it and wherever the process goes: the marks of who has it
+        # open stand beside it.
+        self.path = path = path.resolve()
         self.outer = outer
         self.issuer = secrets.token_bytes(8)
         self._openings = Openings(path)
         self._lock = threading.RLock()
+        self._forked = False
         self._connection: Connection | None = None
+        self._inherited: Connection | None = None
         try:
             self._connection = connect(path, wait)
             self._prepare()
             self._openings.enter(self.issuer)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             self.close()
             raise LedgerError(str(error), where=str(path)) from error
         except BaseException:
             self.close()
             raise
+        watch(self)
 
     def _prepare(self) -> None:
         try:
             self.connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError:  # locked, read-only, full: the file may well be a ledger
+            raise
         except sqlite3.DatabaseError as error:
             raise ForeignStoreError(str(self.path), f"not a database that can be opened ({error})") from error
         self.run("PRAGMA synchronous=FULL")
@@ -122,10 +133,18 @@ class SqliteLedger:
 
     @property
     def connection(self) -> Connection:
-        """The open connection; raises `ClosedError` where there is none."""
+        """The open connection; raises `ClosedError` where there is none, `ForkedError` in a forked child."""
         if self._connection is None:
+            if self._forked:
+                raise ForkedError(str(self.path))
             raise ClosedError
         return self._connection
+
+    def in_child(self) -> None:
+        """See `forks`. SQLite forbids a child to use its parent's connection; it is kept, and not closed."""
+        self._lock = threading.RLock()  # another thread of the parent's may hold it, and is not here
+        self._openings.in_child()
+        self._inherited, self._connection, self._forked = self._connection, None, True
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -171,6 +190,8 @@ class SqliteLedger:
                 self.connection.executemany(statement, rows)
             except sqlite3.Error as error:
                 raise LedgerError(str(error), where=str(self.path)) from error
+            except UnicodeEncodeError as error:
+                raise NotUnicodeError(str(error)) from error
 
     def all(self, query: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Every row of a query."""
@@ -179,6 +200,8 @@ class SqliteLedger:
                 return self.connection.execute(query, parameters).fetchall()
             except sqlite3.Error as error:
                 raise LedgerError(str(error), where=str(self.path)) from error
+            except UnicodeEncodeError as error:
+                raise NotUnicodeError(str(error)) from error
 
     def first(self, query: str, parameters: Sequence[object] = ()) -> Row | None:
         """The first row of a query, where there is one."""
@@ -187,6 +210,8 @@ class SqliteLedger:
                 row: Row | None = self.connection.execute(query, parameters).fetchone()
             except sqlite3.Error as error:
                 raise LedgerError(str(error), where=str(self.path)) from error
+            except UnicodeEncodeError as error:
+                raise NotUnicodeError(str(error)) from error
             return row
 
     def one(self, query: str, parameters: Sequence[object] = ()) -> Row:
@@ -222,7 +247,8 @@ class SqliteLedger:
 
     def files(self) -> list[Path]:
         """The database, its log and index, and the marks of who has it open."""
-        return [path for path in sorted(self.path.parent.glob(f"{self.path.name}*")) if path.is_file()]
+        names = f"{glob.escape(self.path.name)}*"
+        return [path for path in sorted(self.path.parent.glob(names)) if path.is_file()]
 
     def _execute(self, statement: str, parameters: Sequence[object]) -> Cursor:
         with self._lock:
@@ -230,3 +256,5 @@ class SqliteLedger:
                 return self.connection.execute(statement, parameters)
             except sqlite3.Error as error:
                 raise LedgerError(str(error), where=str(self.path)) from error
+            except UnicodeEncodeError as error:
+                raise NotUnicodeError(str(error)) from error
