@@ -107,9 +107,8 @@ def _misspelt(literal: str) -> tuple[str, ...]:
 
 
 def _scattered(fact: Fact) -> str:
-    """The words of one sentence, with the last two the other way round: its turn has all of them, and not this."""
-    *_, first, last = fact.text.rstrip(".").split()
-    return f"{last} {first}"
+    """The words of one sentence, with the last three the other way round: its turn has all of them, and not this."""
+    return " ".join(reversed(fact.text.rstrip(".").split()[-3:]))
 
 
 def _unasserted(fact: Fact, others: Sequence[Fact]) -> tuple[AnyStep, ...]:
