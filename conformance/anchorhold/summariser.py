@@ -141,8 +141,10 @@ def _blank(_sight: Sight) -> Reply:
 
 
 def _truncated(sight: Sight) -> Reply:
+    """Cut within a word or, every other time, where a line ends: what is left then looks whole, and is not."""
     whole = _faithful(sight).text
-    return Reply(text=whole[: max(1, len(whole) * 3 // 5)], finish="length")
+    cut = whole[: max(1, len(whole) * 3 // 5)]
+    return Reply(text=(cut[: cut.rfind("\n")] if sight.call % 2 and "\n" in cut else cut), finish="length")
 
 
 def _refusal(_sight: Sight) -> Reply:

@@ -85,6 +85,7 @@ from compactors.plain_list import (
     SaysFailedWhenItCommitted,
     SaysNothingToDoWhenItFailed,
     ShowsOnlyTheEnd,
+    TakesWhatWasCutWhereALineEnds,
     TruncatesWhenTheModelFails,
 )
 from compactors.slot_cache import (
@@ -209,6 +210,7 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     (LeavesItsLockBehind, "CRA-2"),
     (RecoversByWritingAgain, "CRA-2"),
     (CommitsTheErrorText, "OUT-1"),
+    (TakesWhatWasCutWhereALineEnds, "OUT-1"),
     (CommitsWhateverComes, "OUT-1"),
     (TruncatesWhenTheModelFails, "OUT-1"),
     (SaysCommittedWhenItFailed, "OUT-2"),

@@ -124,6 +124,18 @@ def test_truncated_is_the_beginning_of_the_faithful_reply_and_says_that_it_was_c
     assert 0 < len(part.text) < len(whole.text)
 
 
+def test_truncated_is_cut_within_a_word_and_where_a_line_ends_by_turns() -> None:
+    cut = summariser("truncated")
+    first, second = cut(shown(0, 1, 2)), cut(shown(0, 1, 2))
+    cut_faithfully = summariser()
+    cut_faithfully(shown(0, 1, 2))
+    whole = cut_faithfully(shown(0, 1, 2))
+
+    assert first.finish == second.finish == "length"
+    assert first.text.splitlines()[-1] not in summariser()(shown(0, 1, 2)).text.splitlines()
+    assert whole.text.splitlines()[: len(second.text.splitlines())] == second.text.splitlines()
+
+
 def test_echo_returns_the_last_turn_that_stands_in_what_was_shown() -> None:
     assert summariser("echo")(shown(3, 5)).text == TURNS[5].turn.text
 

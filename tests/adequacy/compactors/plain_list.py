@@ -3,7 +3,7 @@
 The correct one repeats every statement of what it replaces word for word in the summary, since nothing else holds it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anchorhold.compactor import Description, Mechanism, Reply, Settings, Shown, Summarise, SummariserError
 from anchorhold_spec.vocabulary import CarrierKind, Item, Outcome, OutcomeKind, Turn
@@ -158,6 +158,15 @@ class CommitsTheErrorText(PlainList):
 class CommitsWhateverComes(PlainList):
     def objection(self, reply: Reply, shown: Shown) -> str | None:
         return None
+
+
+class TakesWhatWasCutWhereALineEnds(PlainList):
+    """Sees by a half word that a reply was cut off, and not by what the model says of it."""
+
+    def objection(self, reply: Reply, shown: Shown) -> str | None:
+        *_, last = reply.text.strip().splitlines() or [""]
+        whole = any(last in message for message in shown.messages)
+        return super().objection(replace(reply, finish="stop") if whole else reply, shown)
 
 
 class TruncatesWhenTheModelFails(PlainList):
