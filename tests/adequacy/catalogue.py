@@ -250,6 +250,7 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     *records.WRONG,
     *unseen_windows.WRONG,
     *unseen_stores.WRONG,
+    *unseen_stores.SEEN,
 )
 
 BLIND: frozenset[type[Any]] = frozenset(kind for kind, _ in (*unseen_windows.WRONG, *unseen_stores.WRONG))
