@@ -178,7 +178,8 @@ def _long_turns(plan: Plan) -> tuple[AnyStep, ...]:
 def _one_long(plan: Plan) -> tuple[AnyStep, ...]:
     """One turn that is as long as most of the window, and then one that is longer than all of it, among ordinary
     ones: these go on being compacted (PRO-2, PRO-1)."""
-    steps: list[AnyStep] = [Summariser(mode="faithful")]
+    # What a session begins with are instructions, which some keep for good; a log comes later.
+    steps: list[AnyStep] = [Summariser(mode="faithful"), *plan.said(*plan.facts(3))]
     for length in (LONG_TURN, int(plan.room * BEYOND)):
         (fact,) = plan.facts(1)
         lines = (line for run in plan.planter.asides(length // 3) for line in run)
