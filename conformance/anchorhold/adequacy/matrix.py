@@ -73,7 +73,8 @@ def _head(found: Adequacy) -> Iterator[str]:
     without = ", ".join(found.rules_without_defect) or "none"
     yield f"- rules without a wrong compactor: {without}"
     if found.right_seeds:
-        yield f"- {found.right} right ones, {found.right_seeds} seed{'s' if found.right_seeds != 1 else ''} each: {found.false_alarms} false alarms"
+        seeds = "1 seed" if found.right_seeds == 1 else f"{found.right_seeds} seeds"
+        yield f"- {found.right} right ones, {seeds} each: {found.false_alarms} false alarms"
     for alarm in found.alarms:
         yield f"- **blamed**: {alarm.id} by {alarm.rule}: {alarm.sentence}"
 
