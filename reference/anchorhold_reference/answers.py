@@ -60,15 +60,21 @@ def _departures(session: Session) -> Row:
     )
 
 
+def there(session: Session, address: Address) -> Answer | None:
+    """The original under a pointer, where one statement finds it whole; see `cold.whole`."""
+    payload = cold.whole(session.ledger, session.id, address)
+    return None if payload is None else as_answer(*told(payload), carrier=address.key)
+
+
 def resolve(session: Session, address: Address | None) -> Answer:
     """Follow a pointer to the original; none: its token has not the form of one.
 
     Raises `MismatchError` where the bytes are not those that it names (EPO-3), `StoreError` where they are lost.
     """
+    answer = None if address is None else there(session, address)
+    if answer is not None:
+        return answer
     ledger = session.ledger
-    payload = None if address is None else cold.whole(ledger, session.id, address)
-    if address is not None and payload is not None:
-        return as_answer(*told(payload), carrier=address.key)
     with ledger.reading():
         # Looked up again: what is said of an original that is not there is to hold of one moment.
         issued = None if address is None else cold.look_up(ledger, session.id, address)

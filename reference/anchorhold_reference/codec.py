@@ -6,6 +6,7 @@ lengths in the header. Text outside the header can be searched in the bytes as i
 
 import hashlib
 import json
+import re
 from typing import Any
 
 from anchorhold_spec.vocabulary import ToolCall, Turn
@@ -64,18 +65,45 @@ def decode(payload: bytes) -> Turn:
     )
 
 
+def verbatim(turn: Turn) -> bool:
+    """Whether the turn is what `decode` makes of its bytes: a text and nothing else, of no types but plain ones."""
+    return (
+        type(turn) is Turn
+        and type(turn.id) is str
+        and type(turn.speaker) is str
+        and type(turn.text) is str
+        and turn.data is None
+        and type(turn.calls) is tuple
+        and not turn.calls
+        and {type(turn.time), type(turn.result_of), type(turn.status), type(turn.protected), type(turn.declared)}
+        <= _PLAIN
+    )
+
+
+_PLAIN = {type(None), str, float, bool}
+
+
 def told(payload: bytes) -> tuple[str, str | None, bytes | None]:
     """What an answer tells of the turn of these bytes: its id, the turn as a model reads it (see `shown`), its data.
     Raises as `decode` does.
 
-    Most turns are a text and nothing else, and of these no turn is made.
+    Most turns are a text and nothing else: of these no turn is made, and of the header only this is read.
     """
-    header, body = _split(payload)
-    length = header["text"]
-    if length is None or header["calls"] or header["data"] is not None:
-        turn = decode(payload)
-        return turn.id, shown(turn), turn.data
-    return header["id"], _text(_take(body, 0, length)), None
+    simple = _SIMPLE.match(payload)
+    if simple is not None:
+        name, length = simple.groups()
+        body = payload[simple.end() :]
+        if len(body) == int(length):
+            return name.decode("ascii"), _text(body), None
+    turn = decode(payload)
+    return turn.id, shown(turn), turn.data
+
+
+_SIMPLE = re.compile(
+    rb'\{"calls":\[\],"data":null,"id":"([^"\\\n]*)","protected":(?:false|true),"result_of":(?:null|"[^"\\\n]*"),"'
+    rb'speaker":"[^"\\\n]*","status":(?:null|"[^"\\\n]*"),"text":(\d{1,12}),"time":[^"\n]*\}\n'
+)
+"""The header that `encode` writes for a text and nothing else, where nothing in it had to be escaped."""
 
 
 def _split(payload: bytes) -> tuple[dict[str, Any], bytes]:

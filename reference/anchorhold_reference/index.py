@@ -56,6 +56,17 @@ def words_of(text: str) -> list[str]:
     return [word.casefold()[:LONGEST] for word in _WORD.findall(unicodedata.normalize("NFC", text))]
 
 
+_LONG = re.compile(rf"[0-9A-Za-z]{{{LONGEST + 1}}}")
+
+
+def _entry(text: str) -> str:
+    """What the full-text index of SQLite is given of a text: it cuts ASCII into the same words by itself, as long as
+    none of them has to be cut short; a null character ends what it reads."""
+    if text.isascii() and "\x00" not in text and _LONG.search(text) is None:
+        return text
+    return " ".join(words_of(text))
+
+
 def enter(ledger: Ledger, spans: Sequence[int], *, known: Mapping[int, str] | None = None) -> None:
     """Enter spans that are not there yet, from their originals, or from the texts of these where the caller has just
     checked the originals. Inside the transaction that commits their pointers.
@@ -71,16 +82,16 @@ def enter(ledger: Ledger, spans: Sequence[int], *, known: Mapping[int, str] | No
                 some,
             )
             said = [(int(span), known[span]) for (span,) in lacking]
-        rows = [(span, words_of(text)) for span, text in said]
         if ledger.dialect.name == "sqlite":
             ledger.many(
-                "INSERT INTO entry (rowid, words) VALUES (?, ?)", [(span, " ".join(words)) for span, words in rows]
+                "INSERT INTO entry (rowid, words) VALUES (?, ?)", [(span, _entry(text)) for span, text in said]
             )
         else:
             ledger.many(
-                "INSERT INTO entry (span, words) VALUES (?, ?)", [(span, sorted(set(words))) for span, words in rows]
+                "INSERT INTO entry (span, words) VALUES (?, ?)",
+                [(span, sorted(set(words_of(text)))) for span, text in said],
             )
-        entered = [span for span, _ in rows]
+        entered = [span for span, _ in said]
         ledger.run(f"UPDATE pointer SET indexed = 1 WHERE span IN ({marks(entered)})", entered)  # noqa: S608
         vectors.expect(ledger, entered)
 
@@ -118,7 +129,7 @@ def erase(ledger: Ledger, span: int) -> None:
         ledger.run("UPDATE pointer SET indexed = 0 WHERE indexed = 1")
         enter(ledger, others)
         return
-    ledger.run("INSERT INTO entry (entry, rowid, words) VALUES ('delete', ?, ?)", (span, " ".join(words_of(text))))
+    ledger.run("INSERT INTO entry (entry, rowid, words) VALUES ('delete', ?, ?)", (span, _entry(text)))
     ledger.run("UPDATE pointer SET indexed = 0 WHERE span = ?", (span,))
     # Until its parts are merged an index holds what was deleted from it.
     ledger.run("INSERT INTO entry (entry) VALUES ('optimize')")

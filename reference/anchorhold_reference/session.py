@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from anchorhold_reference import cold
-from anchorhold_reference.codec import decode, digest, encode
+from anchorhold_reference.codec import decode, digest, encode, verbatim
 from anchorhold_reference.decide import Holding, classify
 from anchorhold_reference.errors import StoreError, TurnConflictError
 from anchorhold_reference.extract import Mention, facts_of
@@ -15,6 +15,8 @@ from anchorhold_spec.vocabulary import Turn
 
 END = 2**62
 """Greater than any carrier's id: the end of a range that is still growing."""
+_APPENDED = 4096
+"""Turns that are kept decoded at most since they were appended, where nobody asks for the window."""
 UNDER = (
     "summary x JOIN summary l ON l.chain = x.chain AND l.carrier <= x.carrier "
     "JOIN visible v ON v.carrier = l.carrier AND v.session = ? AND v.state = 'committed' "
@@ -146,6 +148,8 @@ class Session:
                 )
             if turn.result_of is not None:
                 self._find_call(turn.result_of)
+        if len(self._turns) < _APPENDED and verbatim(turn):
+            self._turns[carrier] = (payload, turn)
         return carrier
 
     def _find_call(self, call: str) -> None:

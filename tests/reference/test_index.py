@@ -1,3 +1,5 @@
+import sqlite3
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -130,3 +132,21 @@ def test_rec_1_what_fits_a_question_best_comes_first(make):
     assert hits[0].source == "t1"
     assert hits[0].text.endswith("Ana Kelvo.")
     assert [hit.evidence for hit in hits] == [True] * len(hits)
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127), max_size=60) | WORDY, st.sampled_from(["", "Long7" * 13]))
+def test_rec_4_the_index_cuts_a_text_into_the_words_that_are_looked_for(text, long):
+    """A text of ASCII is given to it as it stands; where a word is too long, and all others, as `words_of` has it."""
+    text = f"{text} {long}{text} Tail"
+    database = sqlite3.connect(":memory:")
+    for name, given_ in (("entry", index._entry(text)), ("other", " ".join(index.words_of(text)))):
+        database.execute(f"CREATE VIRTUAL TABLE {name} USING fts5 (words, tokenize = 'ascii')")
+        database.execute(f"CREATE VIRTUAL TABLE {name}_words USING fts5vocab ({name}, 'instance')")
+        database.execute(f"INSERT INTO {name} VALUES (?)", (given_,))
+
+    entry, other = (
+        database.execute(f"SELECT term, offset FROM {name}_words ORDER BY offset").fetchall()
+        for name in ("entry", "other")
+    )
+    assert entry == other == [(word, at) for at, word in enumerate(index.words_of(text))]
+    database.close()

@@ -7,6 +7,7 @@ marked as hedged by its sentence. Everything that stands inside such a sentence 
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 from anchorhold_reference.extract.text import Sentence
 
@@ -40,6 +41,7 @@ class Slot:
     negated: bool
 
 
+@lru_cache(maxsize=4096)
 def name(text: str) -> str:
     """A subject's or attribute's name as it is compared: without its article; white space, case and what Unicode has
     two ways to write levelled."""
