@@ -67,12 +67,18 @@ def _entry(text: str) -> str:
     return " ".join(words_of(text))
 
 
-def enter(ledger: Ledger, spans: Sequence[int], *, known: Mapping[int, str] | None = None) -> None:
-    """Enter spans that are not there yet, from their originals, or from the texts of these where the caller has just
-    checked the originals. Inside the transaction that commits their pointers.
+def enter(ledger: Ledger, spans: Sequence[int]) -> None:
+    """Enter spans that are not there yet, from their originals. Inside the transaction that commits their pointers.
 
     One whose original is in another store, or damaged, is left, and the index is not complete then.
     """
+    note(ledger, write(ledger, spans))
+
+
+def write(ledger: Ledger, spans: Sequence[int], *, known: Mapping[int, str] | None = None) -> list[int]:
+    """The same, from the texts of the originals where the caller has just checked these; gives those that it entered,
+    of which the caller writes down that they are (`note`)."""
+    entered: list[int] = []
     for some in batched(spans, PAGE if known is None else AT_A_TIME):
         if known is None:
             said = list(texts(ledger, some, indexed=0))
@@ -91,9 +97,16 @@ def enter(ledger: Ledger, spans: Sequence[int], *, known: Mapping[int, str] | No
                 "INSERT INTO entry (span, words) VALUES (?, ?)",
                 [(span, sorted(set(words_of(text)))) for span, text in said],
             )
-        entered = [span for span, _ in said]
-        ledger.run(f"UPDATE pointer SET indexed = 1 WHERE span IN ({marks(entered)})", entered)  # noqa: S608
-        vectors.expect(ledger, entered)
+        entered += [span for span, _ in said]
+    return entered
+
+
+def note(ledger: Ledger, entered: Sequence[int], *, marked: bool = False) -> None:
+    """Write down that spans were entered, unless their pointers are `marked` so, and that they are to get vectors."""
+    if not marked:
+        for some in batched(entered):
+            ledger.run(f"UPDATE pointer SET indexed = 1 WHERE span IN ({marks(some)})", some)  # noqa: S608
+    vectors.expect(ledger, entered)
 
 
 def texts(ledger: Ledger, spans: Sequence[int], *, indexed: int) -> Iterator[tuple[int, str]]:

@@ -313,8 +313,9 @@ class Session:
             self._facts.pop(span, None)
             self._turns.pop(span, None)
 
-    def _intern(self, mentions: Sequence[Mention]) -> None:
-        """Make the facts that are new. Inside a transaction."""
+    def _intern(self, mentions: Sequence[Mention]) -> dict[bytes, int]:
+        """Make the facts that are new; the ids of all of them, by key. Inside a transaction."""
+        (last,) = self.ledger.one("SELECT coalesce(max(id), 0) FROM fact")
         self.ledger.many(
             "INSERT INTO fact (session, key, kind, literal, value, negated, hedged, subject, attribute, "
             "subject_name, attribute_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -335,6 +336,11 @@ class Session:
                 for m in {m.key: m for m in reversed(mentions)}.values()
             ],
         )
+        # Ids grow, so those of the new ones are read in a row; mostly there are no others.
+        made = self.ledger.all("SELECT key, id FROM fact WHERE id > ? AND session = ?", (last, self.root))
+        ids = {bytes(key): int(fact) for key, fact in made}
+        older = [m.key for m in mentions if m.key not in ids]
+        return {**ids, **self.facts(older)} if older else ids
 
     def facts(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Ids of the facts with these keys, as far as there are any."""
@@ -365,12 +371,12 @@ class Session:
                     some,
                 )
             ]
-        self._intern([m for span in new for m in read[span]])
-        ledger.many(
-            "INSERT INTO assertion (span, fact, said) SELECT ?, f.id, ? FROM fact f "
-            "WHERE f.session = ? AND f.key = ? ON CONFLICT DO NOTHING",
-            [(span, m.said, self.root, m.key) for span in new for m in read[span]],
-        )
+        ids = self._intern([m for span in new for m in read[span]])
+        try:
+            asserted = [(span, ids[m.key], m.said) for span in new for m in read[span]]
+        except KeyError:
+            raise StoreError("the store does not hold the facts of a turn as they were written (OUT-3)") from None
+        ledger.many("INSERT INTO assertion (span, fact, said) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", asserted)
         classes: dict[str, list[int]] = {}
         for span in new:
             kind = classify(frozenset(m.kind for m in read[span]), calls=span in calling)

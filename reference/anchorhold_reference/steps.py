@@ -236,12 +236,14 @@ class Steps:
                 "INSERT INTO live (session, position, carrier) VALUES (?, ?, ?)", (session.id, position, summary)
             )
             ledger.run("UPDATE carrier SET state = 'committed' WHERE id = ?", (summary,))
-            ledger.run(
-                "UPDATE pointer SET holding = 'committed' WHERE holding = 'staged' "
+            entered = index.write(ledger, raw, known=texts)
+            committed = ledger.run(
+                "UPDATE pointer SET holding = 'committed', indexed = 1 WHERE holding = 'staged' "
                 "AND span IN (SELECT carrier FROM covers WHERE summary = ?)",
                 (summary,),
             )
-            index.enter(ledger, raw, known=texts)
+            # Where there are more, some had a pointer already, and were not in the index.
+            index.note(ledger, entered, marked=committed == len(entered))
             if embedded is not None:
                 vectors.write(ledger, session.root, embedded)
             ledger.run("UPDATE session SET compactions = compactions + 1 WHERE id = ?", (session.id,))
