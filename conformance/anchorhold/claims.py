@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from anchorhold.compactor import Description, Mechanism
+from anchorhold.compactor import Description, Mechanism, mechanisms_of
 from anchorhold.errors import one_line
 from anchorhold.level import HELD, every_rule
 from anchorhold.result import ClaimResult, ClaimVerdict, Result
@@ -132,8 +132,6 @@ def _level(level: int, verdicts: Mapping[str, VerdictKind], description: Descrip
 
 
 def _mechanism(mechanism: Mechanism, description: Description) -> ClaimResult:
-    from anchorhold.check import mechanisms_of
-
     name = f"mechanism {mechanism}"
     if mechanism in description.hidden:
         why = f"it cannot be driven: {one_line(description.hidden[mechanism])}"

@@ -383,3 +383,16 @@ class Capabilities(Protocol):
 
     def advance(self, worker: str) -> Advance:
         """Let a worker go on up to its next access to a store, or to its end."""
+
+
+def mechanisms_of(description: Description, *, summarised: bool) -> frozenset[Mechanism]:
+    """What the compactor has: by its own word, by the operations that it offers, and by what it was seen to do."""
+    offered = description.operations
+    shown = {
+        mechanism
+        for mechanism, operations in OPERATIONS_OF.items()
+        if (offered.intersection(operations) if mechanism is Mechanism.RETRIEVAL else offered.issuperset(operations))
+    }
+    if summarised:
+        shown.add(Mechanism.SUMMARISER)
+    return description.mechanisms | shown

@@ -116,8 +116,8 @@ from compactors.vault import Vault
 
 from anchorhold.adapters.reference import Reference
 from anchorhold.adequacy.seek import histories
-from anchorhold.check import mechanisms_of
 from anchorhold.checkers import CHECKERS
+from anchorhold.compactor import mechanisms_of
 from anchorhold.judging import judge
 from anchorhold.load import load
 from anchorhold.scenarios import Effort, Scenario

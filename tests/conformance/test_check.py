@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from toy_compactors import Plain
 
-from anchorhold.check import Checked, check, mechanisms_of
+from anchorhold.check import Checked, check
 from anchorhold.checkers import CHECKERS
-from anchorhold.compactor import Description, Mechanism
+from anchorhold.compactor import Description, Mechanism, mechanisms_of
 from anchorhold.history import Event, EventType
 from anchorhold.load import load, load_class
 from anchorhold.progress import Silent

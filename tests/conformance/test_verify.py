@@ -15,10 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from toy_compactors import Archive, Loses
 
-from anchorhold.check import mechanisms_of
 from anchorhold.checkers import CHECKERS
 from anchorhold.cli import main
-from anchorhold.compactor import Description, Mechanism
+from anchorhold.compactor import Description, Mechanism, mechanisms_of
 from anchorhold.history import Event, EventType, encode_line, read_history, write_history
 from anchorhold.judging import judge
 from anchorhold.level import HELD

@@ -7,11 +7,11 @@ import pytest
 from hypothesis.database import InMemoryExampleDatabase
 from typer.testing import CliRunner
 
-from anchorhold.check import UnknownScenario
 from anchorhold.checkers import CHECKERS
 from anchorhold.cli import application
 from anchorhold.errors import AdapterError
 from anchorhold.load import load
+from anchorhold.playing import UnknownScenario
 from anchorhold.verdict import History, Judgement
 from anchorhold.walks import Arena, Kept, walk
 

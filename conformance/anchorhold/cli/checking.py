@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 
 from anchorhold import horizon, report
-from anchorhold.check import Checked, UnknownScenario
+from anchorhold.check import Checked
 from anchorhold.check import check as run_check
 from anchorhold.checkers import CHECKERS
 from anchorhold.claims import Claims, ClaimsError, judge_claims, read_claims
@@ -25,6 +25,7 @@ from anchorhold.errors import AdapterError, one_line
 from anchorhold.expectations import NOTHING, ExpectationError, Expected, Met, meet, read_expectations
 from anchorhold.level import ExitStatus, exit_status, standing
 from anchorhold.load import Loaded, load
+from anchorhold.playing import UnknownScenario
 from anchorhold.progress import OnTerminal
 from anchorhold.result import OWN_FAULT, ClaimVerdict, Result, broken, encode, own_fault
 from anchorhold.verdict import Verdict, VerdictKind

@@ -11,10 +11,9 @@ from typing import IO, Final
 
 import msgspec
 
-from anchorhold.check import mechanisms_of
 from anchorhold.checkers.course import Course, Told
 from anchorhold.checkers.rule import WatchChecker
-from anchorhold.compactor import Description, Mechanism
+from anchorhold.compactor import Description, Mechanism, mechanisms_of
 from anchorhold.history import Event, Header
 from anchorhold.judging import judge
 from anchorhold.level import NOT_ASKED
