@@ -18,8 +18,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 from itertools import zip_longest
 from pathlib import Path
+from typing import TypeAlias
 from unittest.mock import patch
 
 from measuring import Account
@@ -28,8 +30,11 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "reference"))
 
 from crowded import crowd, fill
 
-from anchorhold_reference import Reply, Settings, Transcript, index, session
+from anchorhold_reference import Reply, Settings, Transcript, cold, index, session
+from anchorhold_reference.codec import digest, told
 from anchorhold_reference.extract import facts_of
+from anchorhold_reference.originals import as_answer
+from anchorhold_reference.pointer import unseal
 from anchorhold_reference.schema import SQLITE, TABLES, statements
 from anchorhold_spec.vocabulary import Turn
 
@@ -81,6 +86,23 @@ def bare(path: Path, *, synchronous: str) -> sqlite3.Connection:
 def columns(connection: sqlite3.Connection, table: str) -> str:
     """As many marks as a table has columns."""
     return ", ".join("?" * len(connection.execute(f"PRAGMA table_info({table})").fetchall()))
+
+
+class Parts:
+    """The processor time between the durable steps of a compaction; a `StepHook`."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, list[float]] = {}
+        self._now = ("", 0.0)
+
+    def begin(self) -> None:
+        """A compaction begins: until its first step the window is read and planned."""
+        self._now = ("plan", time.process_time())
+
+    def __call__(self, step: str) -> None:
+        (before, since), self._now = self._now, (step, time.process_time())
+        if before:
+            self.spent.setdefault(before, []).append(self._now[1] - since)
 
 
 class Reading:
@@ -140,19 +162,22 @@ _COMPACTED = ("fact", "assertion", "carries", "cold", "pointer", "summary", "cov
 
 def compaction(account: Account, folder: Path) -> None:
     """A compaction of 1,000 turns, beside the same final rows in the same number of transactions."""
-    ratios, extraction = [], []
+    ratios, extraction, bare_runs = [], [], []
+    parts = Parts()
     for round_ in range(5):
         path = folder / f"compact-{round_}.db"
         settings = Settings(keep=1)
         turns = [turn(round_ * 1000 + n) for n in range(1001)]
-        with Transcript.open(path, summarise=script, settings=settings) as transcript:
+        with Transcript.open(path, summarise=script, settings=settings, steps=parts) as transcript:
             transcript._ledger.run("PRAGMA synchronous=OFF")
             for one in turns:
                 transcript.append(one)
             transcript._ledger.run("PRAGMA synchronous=FULL")
             reading = Reading()
             with patch.object(session, "facts_of", reading):
+                parts.begin()
                 ours = processor(transcript.compact)
+        parts.spent["plan"][-1] -= reading.spent
         extraction.append(reading.spent)
         written = sqlite3.connect(path)
         rows = {
@@ -183,11 +208,14 @@ def compaction(account: Account, folder: Path) -> None:
                 other.execute("COMMIT")
 
         baseline = processor(insert)
+        bare_runs.append(baseline)
         ratios.append(ours / baseline)
         other.close()
         extraction[-1] /= baseline
     account.hold("compaction of 1,000 turns, processor time", statistics.median(ratios), 2.5, unit=" ×")
     print(f"       of which reading the turns' facts: {statistics.median(extraction):.3g} ×")
+    middle = ", ".join(f"{part} {statistics.median(spent) * 1e3:.0f}" for part, spent in parts.spent.items())
+    print(f"       in ms, the facts left out: {middle}; the bare run: {statistics.median(bare_runs) * 1e3:.0f}")
 
 
 def eviction(account: Account, folder: Path) -> None:
@@ -250,55 +278,50 @@ def memory(account: Account, folder: Path, spans: int) -> None:
     account.hold(f"memory to compact {spans} turns of 1 KB", built(folder, spans)[1], 300, unit=" MB")
 
 
+Calls: TypeAlias = dict[str, list[Callable[[], object]]]
+
+
+def _questions(transcript: Transcript, other: sqlite3.Connection, size: int) -> Calls:
+    """The same of a session of any size: what is asked of it, and the bare reads beside it."""
+    drawn = random.Random(1).sample(range(size - size // 10), 300)
+    tokens = [pointer.token for n in drawn if (pointer := transcript.pointer(f"t{n}")) is not None]
+    slots = [other.execute("SELECT slot FROM cold WHERE span = ?", (n + 1,)).fetchone() for n in drawn]
+    by_key = "SELECT epoch, payload FROM cold WHERE slot = ?"
+    by_words = "SELECT rowid FROM entry WHERE entry MATCH ? ORDER BY rowid DESC"
+    return {
+        "resolve": [lambda t=t: transcript.get(t) for t in tokens],
+        "key": [lambda s=s: other.execute(by_key, s).fetchone() for s in slots if s is not None],
+        "search": [lambda n=n: transcript.search(f"J-{n}x") for n in drawn],
+        "slot": [lambda n=n: transcript.reconstitute(f"db-{n}", "port") for n in drawn],
+        "fts": [lambda n=n: other.execute(by_words, (f'"j {n}x"',)).fetchall() for n in drawn],
+        # What the index is asked for in fact: of a row of words the longest by itself, see `index`.
+        "word": [lambda n=n: other.execute(by_words, (f'"{n}x"',)).fetchall() for n in drawn],
+    }
+
+
 def reading(account: Account, folder: Path, spans: int) -> None:
     """Following a pointer and asking for a value, at 10^3 spans and at the large number, beside bare reads."""
-    costs: dict[int, dict[str, float]] = {}
-    for size in (1000, spans):
-        path, used = built(folder, size)
-        if size == spans:
-            account.hold(f"memory to compact {spans} turns of 1 KB", used, 300, unit=" MB")
-        costs[size] = cost = {}
-        with Transcript.open(path, summarise=script, settings=Settings(budget=100_000)) as transcript:
-            other = sqlite3.connect(path, isolation_level=None)
-            drawn = random.Random(1).sample(range(size - size // 10), 300)
-            tokens = [pointer.token for n in drawn if (pointer := transcript.pointer(f"t{n}")) is not None]
-            slots = [other.execute("SELECT slot FROM cold WHERE span = ?", (n + 1,)).fetchone() for n in drawn]
-            asked = other.execute
-            work: dict[str, list[Callable[[], object]]] = {
-                "resolve": [lambda t=t, transcript=transcript: transcript.get(t) for t in tokens],
-                "key": [
-                    lambda s=s, asked=asked: asked("SELECT epoch, payload FROM cold WHERE slot = ?", s).fetchone()
-                    for s in slots
-                    if s is not None
-                ],
-                "search": [lambda n=n, transcript=transcript: transcript.search(f"J-{n}x") for n in drawn],
-                "slot": [
-                    lambda n=n, transcript=transcript: transcript.reconstitute(f"db-{n}", "port") for n in drawn
-                ],
-                "fts": [
-                    lambda n=n, asked=asked: asked(
-                        "SELECT rowid FROM entry WHERE entry MATCH ? ORDER BY rowid DESC", (f'"j {n}x"',)
-                    ).fetchall()
-                    for n in drawn
-                ],
-                # What the index is asked for in fact: of a row of words the longest by itself, see `index`.
-                "word": [
-                    lambda n=n, asked=asked: asked(
-                        "SELECT rowid FROM entry WHERE entry MATCH ? ORDER BY rowid DESC", (f'"{n}x"',)
-                    ).fetchall()
-                    for n in drawn
-                ],
-            }
-            for _ in range(3):
-                taken: dict[str, list[float]] = {name: [] for name in work}
-                # One of each kind after the other, so that a busy machine slows all of them alike.
-                for calls in zip_longest(*work.values()):
-                    for name, call in zip(work, calls, strict=True):
-                        if call is not None:
-                            taken[name].append(seconds(call))
-                for name, times in taken.items():
-                    cost[name] = min(cost.get(name, 1e9), statistics.median(times))
-            other.close()
+    costs: dict[int, dict[str, float]] = {1000: {}, spans: {}}
+    with ExitStack() as stack:
+        asked: dict[tuple[int, str], list[Callable[[], object]]] = {}
+        for size in costs:
+            path, used = built(folder, size)
+            if size == spans:
+                account.hold(f"memory to compact {spans} turns of 1 KB", used, 300, unit=" MB")
+            settings = Settings(budget=100_000)
+            transcript = stack.enter_context(Transcript.open(path, summarise=script, settings=settings))
+            other = stack.enter_context(closing(sqlite3.connect(path, isolation_level=None)))
+            asked |= {(size, name): calls for name, calls in _questions(transcript, other, size).items()}
+        for _ in range(5):
+            taken: dict[tuple[int, str], list[float]] = {which: [] for which in asked}
+            # One of each kind and size after the other, so that a busy machine slows all of them alike.
+            for calls in zip_longest(*asked.values()):
+                for which, call in zip(asked, calls, strict=True):
+                    if call is not None:
+                        taken[which].append(seconds(call))
+            for (size, name), times in taken.items():
+                costs[size][name] = min(costs[size].get(name, 1e9), statistics.median(times))
+        _parts_of_resolve(transcript)
     large, small = costs[spans], costs[1000]
     for name, value in large.items():
         print(f"       {name} at {spans} spans: {value * 1e6:.0f} µs; at 1000: {small[name] * 1e6:.0f} µs")
@@ -312,6 +335,28 @@ def reading(account: Account, folder: Path, spans: int) -> None:
     account.hold("a literal at the large session beside 10^3 spans, without the index itself", own, 1.2, unit=" ×")
     same = large["slot"] / small["slot"]
     account.hold("a slot at the large session beside 10^3 spans", same, 1.2, unit=" ×")
+
+
+def _parts_of_resolve(transcript: Transcript) -> None:
+    """What following a pointer consists of, each part by itself, one after the other as it does them."""
+    ledger, of = transcript._ledger, transcript._session
+    parts: dict[str, list[float]] = {}
+    for token in [pointer.token for pointer in transcript.pointers()][:300]:
+        address = unseal(token)
+        payload = cold.whole(ledger, of.id, address)
+        simple = told(payload)
+        work: dict[str, Callable[[], object]] = {
+            "the token": lambda token=token: unseal(token),
+            "statement and digest": lambda address=address: cold.whole(ledger, of.id, address),
+            "of which the digest": lambda payload=payload: digest(payload),
+            "header and text": lambda payload=payload: told(payload),
+            "the answer": lambda simple=simple: as_answer(*simple, carrier="slot-1"),
+            "all": lambda token=token: transcript.get(token),
+        }
+        for name, call in work.items():
+            parts.setdefault(name, []).append(seconds(call))
+    middle = "; ".join(f"{name} {statistics.median(spent) * 1e6:.1f}" for name, spent in parts.items())
+    print(f"       resolve in µs: {middle}")
 
 
 def main() -> int:
