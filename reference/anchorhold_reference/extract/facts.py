@@ -3,41 +3,16 @@ carried is what can be read out of the summary's own words, whatever the summari
 """
 
 import json
-import re
 from collections.abc import Iterator
-from hashlib import blake2b
 
-from anchorhold_reference.extract.lines import facts_in
-from anchorhold_reference.extract.mention import LINE, Mention, key_of, make, placed
+from anchorhold_reference.extract.engine import ENGINE, Engine
+from anchorhold_reference.extract.mention import Mention, key_of
 from anchorhold_spec.vocabulary import ToolCall, Turn
 
-NUMBERED = re.compile(r"([^\S\n]*(?:(\d{1,7})(?:→|\t|:(?![\d/])))?[^\S\n]*)(.*)\n?")
-"""A line: white space with the line's number, as tools print them that show files; the number; and the rest."""
 
-
-def mentions(text: str) -> list[Mention]:
+def mentions(text: str, *, engine: Engine = ENGINE) -> list[Mention]:
     """Every fact that a text says, parts of slots included, line by line."""
-    result: list[Mention] = []
-    start = 0
-    for before, digits, line in NUMBERED.findall(text.replace("\r", "\n") if "\r" in text else text):
-        at = start + len(before)
-        if digits:
-            numbered = before.lstrip()
-            begin = at - len(numbered)
-            said = numbered + line
-            # `key_of`, without the call: of the lines of files that are shown each has one.
-            identity = f"number\x1f{digits}\x1fFalse\x1fFalse\x1f{LINE}\x1f{said}"
-            key = blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-            place = (begin, begin + len(digits))
-            result.append(
-                make(
-                    Mention, ("number", digits, *place, said, key, None, None, None, False, False, LINE, None, False)
-                )
-            )
-        if line:
-            result += placed(facts_in(line), at)
-        start = at + len(line) + 1
-    return result
+    return engine.mentions(text)
 
 
 def _arguments(call: ToolCall) -> Iterator[Mention]:
@@ -80,7 +55,7 @@ def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:
         yield path, value
 
 
-def facts_of(turn: Turn) -> list[Mention]:
+def facts_of(turn: Turn, *, engine: Engine = ENGINE) -> list[Mention]:
     """The assertions of a turn: facts of its text and of its calls, each once, without the parts of slots.
 
     Raises `UnreadableError` where they cannot be computed: such a span is retained raw (MAN-3).
@@ -95,10 +70,7 @@ def facts_of(turn: Turn) -> list[Mention]:
             raise UnreadableError(f"its text is not valid Unicode at character {error.start}") from None
         if "\x00" in part:
             raise UnreadableError("its text holds a null character: it is not prose that patterns can read")
-    seen: dict[bytes, Mention] = {}
-    for mention in mentions(text):
-        if not mention.part and mention.key not in seen:
-            seen[mention.key] = mention
+    seen = engine.distinct(text)
     for call in turn.calls:
         for mention in _arguments(call):
             seen.setdefault(mention.key, mention)

@@ -91,6 +91,7 @@ _CAPITAL = re.compile(r"[(\"'“*_]{0,3}([A-Z][A-Za-z0-9]*)(?![\w/.@-]\w|[/@])")
 _BULLET = re.compile(r"[-*•>]+$|\d{1,3}[.)]$|#{1,6}$")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
 _CODE = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\w+")
+_LEADING = re.compile(r"\d+(?:\.\d+)?(?=-[a-z]+$)")
 _HUMPS = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
 _ALTERNATIVES = frozenset(
     [
@@ -297,7 +298,7 @@ def _chain(text: str, start: int, end: int) -> list[tuple[str, int, int]]:
             return [("number", start, start + len(parts[0])), ("number", end - len(parts[1]), end)]
         return [("identifier" if len(parts) > 2 else "number", start, end)]
     if "-" in chain:
-        leading = re.match(r"\d+(?:\.\d+)?(?=-[a-z]+$)", chain)
+        leading = _LEADING.match(chain)
         if leading:  # "24-hour"
             return [("number", start, start + leading.end())]
         if any(character.isdigit() for character in chain) or "_" in chain:

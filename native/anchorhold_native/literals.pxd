@@ -1,0 +1,5 @@
+from anchorhold_native.line cimport Line
+
+cdef tuple negators(Line line)
+cdef tuple hedges(Line line)
+cdef list literals(Line line)

@@ -1,0 +1,61 @@
+"""`anchorhold_reference.extract.memo`: answers that are remembered, those that were asked for last."""
+
+from cpython.dict cimport PyDict_GetItemWithError
+from cpython.object cimport PyObject
+
+
+cdef extern from "Python.h":
+    void PyObject_GC_UnTrack(object)
+
+
+cdef inline void _release(object answer) noexcept:
+    """Let the collector of garbage pass over facts that are going to be held: texts, numbers and bytes lead nowhere.
+
+    It finds that out of plain tuples by itself, but only after it has looked at each, and at the outer ones twice.
+    """
+    if isinstance(answer, tuple):
+        for fact in <tuple>answer:
+            PyObject_GC_UnTrack(fact)
+        if answer:  # there is one empty tuple only, and it is not ours
+            PyObject_GC_UnTrack(answer)
+
+
+cdef class Memo:
+    """Holds up to twice `size` answers of `read`; may be shared between threads."""
+
+    def __init__(self, Py_ssize_t size):
+        self._size = size
+        self.forget()
+
+    def __len__(self):
+        return len(self._young)
+
+    cdef object get(self, str key):
+        cdef PyObject* known = <PyObject*>PyDict_GetItemWithError(self._young, key)
+        if known is not NULL:
+            return <object>known
+        return self._missing(key)
+
+    cdef object _missing(self, str key):
+        cdef PyObject* known = <PyObject*>PyDict_GetItemWithError(self._old, key)
+        if known is not NULL:
+            answer = <object>known
+        else:
+            answer = self.read(key)
+            self.missed += 1
+            _release(answer)
+        if len(self._young) >= self._size:
+            self._old = self._young
+            self._young = {}
+        self._young[key] = answer
+        return answer
+
+    cdef object read(self, str key):
+        """Work out an answer, from the key alone."""
+        raise NotImplementedError
+
+    def forget(self):
+        """Hold nothing."""
+        self._old = {}
+        self._young = {}
+        self.missed = 0

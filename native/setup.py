@@ -1,0 +1,22 @@
+"""Builds the extension modules. Needs a C compiler, Python's headers and PCRE2's (Debian: libpcre2-dev)."""
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+MODULES = ("engine", "keys", "line", "lines", "literals", "memo", "patterns", "sentences", "words")
+
+setup(
+    ext_modules=cythonize(
+        [
+            Extension(
+                f"anchorhold_native.{module}",
+                [f"anchorhold_native/{module}.pyx"],
+                depends=["anchorhold_native/blake2b.h", "anchorhold_native/mention.h"],
+                libraries=["pcre2-8"] if module == "patterns" else [],
+                extra_compile_args=["-O2"],
+            )
+            for module in MODULES
+        ],
+        compiler_directives={"language_level": 3, "boundscheck": False, "binding": False},
+    )
+)
