@@ -5,7 +5,10 @@ the reference beside it is told apart before any of its code runs.
 
 from typing import Final
 
-__all__ = ["RULES"]
+__all__ = ["LAYOUT", "RULES"]
 
 RULES: Final = 1
 """Which rules of extraction this was written for: `anchorhold_reference.extract.engine.RULES` of the same date."""
+
+LAYOUT: Final = 4
+"""Which layout of tokens and originals: `anchorhold_reference.schema.LAYOUT`."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from anchorhold_reference import cold
 from anchorhold_reference.anchors import anchors_of
-from anchorhold_reference.codec import told
 from anchorhold_reference.decide import Copy, Holding, Statement, current, resolution
 from anchorhold_reference.errors import MismatchError, NotUnicodeError, StoreError
 from anchorhold_reference.extract.slots import name
+from anchorhold_reference.following import FOLLOWING
 from anchorhold_reference.ledger import Row
 from anchorhold_reference.originals import as_answer, original, outside
 from anchorhold_reference.pointer import Address
@@ -63,7 +63,7 @@ def _departures(session: Session) -> Row:
 def there(session: Session, address: Address) -> Answer | None:
     """The original under a pointer, where one statement finds it whole; see `cold.whole`."""
     payload = cold.whole(session.ledger, session.id, address)
-    return None if payload is None else as_answer(*told(payload), carrier=address.key)
+    return None if payload is None else FOLLOWING.opened(payload, address.digest, address.slot)
 
 
 def resolve(session: Session, address: Address | None) -> Answer:

@@ -19,7 +19,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from itertools import zip_longest
 from pathlib import Path
 from typing import TypeAlias
 from unittest.mock import patch
@@ -31,9 +30,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "reference"))
 from crowded import crowd, fill
 
 from anchorhold_reference import Reply, Settings, Transcript, cold, index, session
-from anchorhold_reference.codec import digest, told
 from anchorhold_reference.extract import facts_of
-from anchorhold_reference.originals import as_answer
+from anchorhold_reference.following import FOLLOWING
 from anchorhold_reference.pointer import unseal
 from anchorhold_reference.schema import SQLITE, TABLES, statements
 from anchorhold_spec.vocabulary import Turn
@@ -299,42 +297,49 @@ def _questions(transcript: Transcript, other: sqlite3.Connection, size: int) -> 
     }
 
 
+def _alternately(one: list[Callable[[], object]], other: list[Callable[[], object]]) -> tuple[float, float]:
+    """Seconds that a call of each takes, one of each in turn, so that a busy machine slows both alike."""
+    pairs = [(seconds(a), seconds(b)) for a, b in zip(one, other, strict=False)]
+    return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
+
+
 def reading(account: Account, folder: Path, spans: int) -> None:
     """Following a pointer and asking for a value, at 10^3 spans and at the large number, beside bare reads."""
-    costs: dict[int, dict[str, float]] = {1000: {}, spans: {}}
     with ExitStack() as stack:
-        asked: dict[tuple[int, str], list[Callable[[], object]]] = {}
-        for size in costs:
+        asked: dict[int, Calls] = {}
+        for size in (1000, spans):
             path, used = built(folder, size)
             if size == spans:
                 account.hold(f"memory to compact {spans} turns of 1 KB", used, 300, unit=" MB")
             settings = Settings(budget=100_000)
             transcript = stack.enter_context(Transcript.open(path, summarise=script, settings=settings))
             other = stack.enter_context(closing(sqlite3.connect(path, isolation_level=None)))
-            asked |= {(size, name): calls for name, calls in _questions(transcript, other, size).items()}
-        for _ in range(5):
-            taken: dict[tuple[int, str], list[float]] = {which: [] for which in asked}
-            # One of each kind and size after the other, so that a busy machine slows all of them alike.
-            for calls in zip_longest(*asked.values()):
-                for which, call in zip(asked, calls, strict=True):
-                    if call is not None:
-                        taken[which].append(seconds(call))
-            for (size, name), times in taken.items():
-                costs[size][name] = min(costs[size].get(name, 1e9), statistics.median(times))
+            asked[size] = _questions(transcript, other, size)
+        small, large = asked[1000], asked[spans]
+
+        def times(what: str, one: list[Callable[[], object]], other: list[Callable[[], object]]) -> float:
+            rounds = [_alternately(one, other) for _ in range(ROUNDS)]
+            ours, bare = (min(took) * 1e6 for took in zip(*rounds, strict=True))
+            print(f"       {what}: {ours:.1f} and {bare:.1f} µs")
+            return statistics.median(a / b for a, b in rounds)
+
         _parts_of_resolve(transcript)
-    large, small = costs[spans], costs[1000]
-    for name, value in large.items():
-        print(f"       {name} at {spans} spans: {value * 1e6:.0f} µs; at 1000: {small[name] * 1e6:.0f} µs")
-    literal, slot = (large[name] / large["fts"] for name in ("search", "slot"))
-    account.hold("resolve, beside a read by primary key", large["resolve"] / large["key"], 2, unit=" ×")
-    account.hold("reconstitute, a literal, beside the bare FTS5 query", literal, 1.5, unit=" ×")
-    account.hold("reconstitute, a slot, beside the bare FTS5 query", slot, 1.5, unit=" ×")
-    same = large["resolve"] / small["resolve"]
-    account.hold("resolve at the large session beside 10^3 spans", same, 1.2, unit=" ×")
-    own = (large["search"] - large["word"]) / (small["search"] - small["word"])
-    account.hold("a literal at the large session beside 10^3 spans, without the index itself", own, 1.2, unit=" ×")
-    same = large["slot"] / small["slot"]
-    account.hold("a slot at the large session beside 10^3 spans", same, 1.2, unit=" ×")
+        ratio = times("resolve and a read by primary key", large["resolve"], large["key"])
+        account.hold("resolve, beside a read by primary key", ratio, 2, unit=" ×")
+        ratio = times("a literal and the bare query", large["search"], large["fts"])
+        account.hold("reconstitute, a literal, beside the bare FTS5 query", ratio, 1.5, unit=" ×")
+        ratio = times("a slot and the bare query", large["slot"], large["fts"])
+        account.hold("reconstitute, a slot, beside the bare FTS5 query", ratio, 1.5, unit=" ×")
+        ratio = times("resolve at the large session and at 10^3 spans", large["resolve"], small["resolve"])
+        account.hold("resolve at the large session beside 10^3 spans", ratio, 1.2, unit=" ×")
+        own = [_alternately(large[name], small[name]) for _ in range(ROUNDS) for name in ("search", "word")]
+        without = statistics.median(
+            (ours[0] - index[0]) / (ours[1] - index[1]) for ours, index in zip(own[::2], own[1::2], strict=True)
+        )
+        what = "a literal at the large session beside 10^3 spans, without the index itself"
+        account.hold(what, without, 1.2, unit=" ×")
+        ratio = times("a slot at the large session and at 10^3 spans", large["slot"], small["slot"])
+        account.hold("a slot at the large session beside 10^3 spans", ratio, 1.2, unit=" ×")
 
 
 def _parts_of_resolve(transcript: Transcript) -> None:
@@ -344,19 +349,18 @@ def _parts_of_resolve(transcript: Transcript) -> None:
     for token in [pointer.token for pointer in transcript.pointers()][:300]:
         address = unseal(token)
         payload = cold.whole(ledger, of.id, address)
-        simple = told(payload)
         work: dict[str, Callable[[], object]] = {
-            "the token": lambda token=token: unseal(token),
-            "statement and digest": lambda address=address: cold.whole(ledger, of.id, address),
-            "of which the digest": lambda payload=payload: digest(payload),
-            "header and text": lambda payload=payload: told(payload),
-            "the answer": lambda simple=simple: as_answer(*simple, carrier="slot-1"),
+            "the token": lambda token=token: FOLLOWING.unseal(token),
+            "the statement": lambda address=address: cold.whole(ledger, of.id, address),
+            "digest and answer": lambda address=address, payload=payload: FOLLOWING.opened(
+                payload, address.digest, address.slot
+            ),
             "all": lambda token=token: transcript.get(token),
         }
         for name, call in work.items():
             parts.setdefault(name, []).append(seconds(call))
     middle = "; ".join(f"{name} {statistics.median(spent) * 1e6:.1f}" for name, spent in parts.items())
-    print(f"       resolve in µs: {middle}")
+    print(f"       resolve in µs, {FOLLOWING.name}: {middle}")
 
 
 def main() -> int:

@@ -1,0 +1,97 @@
+"""Tokens and originals, read by the Python code and by the compiled, where that is installed."""
+
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from test_codec import TURNS
+
+from anchorhold_reference import following
+from anchorhold_reference.codec import digest, encode, shown
+from anchorhold_reference.pointer import Address, seal
+from anchorhold_spec.vocabulary import AnswerKind, Turn
+
+NUMBER = st.integers(0, 2**64 - 1)
+ADDRESSES = st.builds(Address, NUMBER, NUMBER, st.binary(min_size=8, max_size=8), st.binary(min_size=32, max_size=32))
+
+
+@pytest.fixture(params=["python", "native"], scope="module")
+def kind(request):
+    if request.param == "python":
+        return following.PYTHON
+    pytest.importorskip("anchorhold_native.pointers", reason="anchorhold-native is not installed")
+    assert following.FOLLOWING.name == "native"
+    return following.FOLLOWING
+
+
+@given(ADDRESSES)
+def test_epo_2_a_token_says_which_address_it_was_made_of(kind, address):
+    found = kind.unseal(seal(address))
+
+    assert found == address
+    assert type(found) is Address
+
+
+@given(ADDRESSES, st.integers(0, 78), st.characters() | st.sampled_from("AB-_+/=\n"))
+def test_epo_2_no_two_tokens_have_one_address(kind, address, at, character):
+    token = seal(address)
+    other = token[:at] + character + token[at + 1 :]
+
+    found = kind.unseal(other)
+    assert found == following.PYTHON.unseal(other)
+    assert found is None or seal(found) == other
+    assert kind.unseal(token + character) is kind.unseal(token[:-1]) is None
+
+
+@pytest.mark.parametrize("token", ["", "ah1-", "slot-1", "\udc80" * 79, "é" * 40, "ah1-" + "A" * 74 + "\udc80"])
+def test_epo_2_what_is_no_token_has_no_address(kind, token):
+    assert kind.unseal(token) is None
+
+
+@given(TURNS, NUMBER)
+@example(Turn(id="t1", speaker="user", text=None), 1)
+@example(Turn(id="t1", speaker="user", text=""), 1)
+@example(Turn(id="t1", speaker="user", text="a\nb", declared="narrative"), 1)
+@example(Turn(id='"text":null', speaker='"text":null', text="said", result_of='"text":null'), 1)
+def test_str_3_an_original_answers_with_what_was_appended(kind, turn, slot):
+    payload = encode(turn)
+
+    answer = kind.opened(payload, digest(payload), slot)
+    assert answer is not None
+    assert (answer.kind, answer.text, answer.data, answer.source, answer.carrier, answer.evidence) == (
+        AnswerKind.FOUND,
+        shown(turn),
+        turn.data,
+        turn.id,
+        f"slot-{slot}",
+        True,
+    )
+    assert answer == following.PYTHON.opened(payload, digest(payload), slot)
+
+
+@given(TURNS, st.integers(0), st.integers(1, 255))
+def test_epo_3_bytes_of_another_digest_are_no_answer(kind, turn, at, by):
+    payload = bytearray(encode(turn))
+    mark = digest(bytes(payload))
+    payload[at % len(payload)] ^= by
+
+    assert kind.opened(bytes(payload), mark, 1) is None
+    assert kind.opened(b"", mark, 1) is None
+
+
+def test_compiled_code_of_another_layout_is_not_used(caplog):
+    found = following.choose(lambda name: SimpleNamespace(LAYOUT=-1))
+
+    assert found is following.PYTHON
+    assert "layout -1" in caplog.text
+
+
+def test_compiled_code_that_cannot_be_loaded_is_not_used(caplog):
+    def load(name):
+        if name == "anchorhold_native":
+            return SimpleNamespace(LAYOUT=following.LAYOUT)
+        raise ImportError("built for another Python")
+
+    assert following.choose(load) is following.PYTHON
+    assert "built for another Python" in caplog.text
