@@ -54,7 +54,24 @@ def iso_1(reading: Reading, tally: Tally) -> None:
                     fact=turn,
                     event=observation.end,
                 )
+        _declared(reading, tally, observation)
     _summarised(reading, tally)
+
+
+def _declared(reading: Reading, tally: Tally, observation: Observation) -> None:
+    """What summaries and pointers say that they stand for. Only by the suite's own ids, of which no two turns have
+    one: a compactor's own may begin anew in each session."""
+    told = [(f"item {item.id} of the window", item.covers) for item in observation.items]
+    told += [(f"pointer {pointer.token}", pointer.covers) for pointer in observation.pointers or ()]
+    for where, covers in told:
+        for turn in covers or ():
+            if turn in reading.said and turn not in reading.aliases and not reading.belongs(turn, observation.session):
+                tally.fail(
+                    f"In session {observation.session}, {where} stands for {reading.quote(turn)}, which was said in "
+                    f"session {reading.said[turn].session}.",
+                    fact=turn,
+                    event=observation.end,
+                )
 
 
 def _seen(observation: Observation) -> list[tuple[str, str]]:

@@ -24,6 +24,7 @@ from anchorhold.checkers.reading import (
     Forked,
     Observation,
     Operation,
+    Place,
     Question,
     Reading,
     Said,
@@ -33,7 +34,6 @@ from anchorhold.checkers.reading import (
     Withdrawal,
     changed,
     convert,
-    lane,
 )
 from anchorhold.checkers.words import carries_calls, content, holds, plain, words
 from anchorhold.compactor import Advance, Audit, Ratios
@@ -176,30 +176,27 @@ def _sources(done: tuple[Operation, ...], said: Mapping[str, Said]) -> tuple[Sou
 
 
 class Lanes:
-    """In which session and branch each operation was done."""
+    """In which session, of which user, and in which branch each operation was done."""
 
     def __init__(self, header: Header, done: Iterable[Operation] = ()) -> None:
         self.forks: dict[str, Forked] = {}
-        self._session, self._branch = header.settings.session, header.settings.branch
+        self._place = Place.first(header)
         self._starts = [0]
-        self._names = [lane(self._session, self._branch)]
+        self._names = [self._place.lane]
         for operation in done:
             self.follow(operation)
 
     def follow(self, operation: Operation) -> None:
         """Go where an operation leads, in the order in which they began."""
-        if operation.op == "switch" and operation.ok:
-            self._session = str(operation.arguments.get("session", self._session))
-            self._branch = str(operation.arguments.get("branch", "main"))
-        elif operation.op == "fork" and operation.ok:
-            self._branch = str(operation.arguments.get("branch", self._branch))
-            name = lane(self._session, self._branch)
-            self.forks.setdefault(name, Forked(parent=self._names[-1], at=operation.end))
-        else:
+        if operation.op not in ("switch", "fork") or not operation.ok:
             return
+        self._place = self._place.after(operation.op, operation.arguments)
+        name = self._place.lane
+        if operation.op == "fork":
+            self.forks.setdefault(name, Forked(parent=self._names[-1], at=operation.end))
         # Operations that began before it ended were asked of the session that was left.
         self._starts.append(operation.end)
-        self._names.append(lane(self._session, self._branch))
+        self._names.append(name)
 
     def of(self, event: int) -> str:
         """The lane in which what begins at this event is done."""

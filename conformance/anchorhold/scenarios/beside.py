@@ -183,6 +183,49 @@ def _forked(plan: Plan) -> tuple[AnyStep, ...]:
     )
 
 
+def _left_meanwhile(plan: Plan) -> tuple[AnyStep, ...]:
+    """Another session is gone over to while a summary is being written: when it comes it is of the one that it was
+    asked of, whichever is open by then (ISO-1)."""
+    mine, theirs, more = plan.facts(3), plan.facts(2), plan.facts(2)
+    back, over = Switch(session="s", user="u"), Switch(session="another", user="u")
+    return (
+        Summariser(mode="faithful"),
+        plan.fill(*mine),
+        Meanwhile(steps=(over, *plan.said(*theirs))),
+        Compact(),
+        *_asks(*mine[:2], *theirs[:1]),
+        *plan.compacted("faithful"),
+        back,
+        *_asks(*mine, *theirs[:1]),
+        # Now it has a summary already, and so has the other.
+        plan.fill(*more),
+        Meanwhile(steps=(over,)),
+        Compact(),
+        back,
+        *plan.compacted("drop"),
+        *_asks(*mine, *more, *theirs),
+    )
+
+
+def _forked_meanwhile(plan: Plan) -> tuple[AnyStep, ...]:
+    """A branch begins while a summary is being written: what is said in it stays in it, and the summary, where it
+    lands at all, is of what was there before (ISO-1, CON-1)."""
+    common, theirs, ours = plan.facts(2), plan.facts(2), plan.facts(2)
+    return (
+        Summariser(mode="faithful"),
+        plan.fill(*common),
+        Meanwhile(steps=(Fork(branch=TWIG), *plan.said(*theirs))),
+        Compact(),
+        *_asks(*common, *theirs),
+        Switch(session="s", user="u"),
+        *_asks(*common, *theirs),
+        *plan.compacted("faithful", *ours),
+        Switch(session="s", user="u", branch=TWIG),
+        *plan.compacted("drop"),
+        *_asks(*common, *ours, *theirs),
+    )
+
+
 def _forgotten_in_a_branch(plan: Plan) -> tuple[AnyStep, ...]:
     """What two branches have in common is erased in one of them: nothing of it is left in the other (ERA-1)."""
     secret, other = (plan.planter.say(fact) for fact in plan.facts(2))
@@ -221,4 +264,8 @@ SIDE_BY_SIDE = (
         needs=frozenset({"forget", "fork", "switch"}),
     ),
     Scenario(name="forked", aims=("ISO-1", "CON-3", "PTR-4"), build=_forked, needs=frozenset({"fork", "switch"})),
+    Scenario(name="left-meanwhile", aims=("ISO-1", "CON-1"), build=_left_meanwhile, needs=BESIDE | {"switch"}),
+    Scenario(
+        name="forked-meanwhile", aims=("ISO-1", "CON-1"), build=_forked_meanwhile, needs=BESIDE | {"fork", "switch"}
+    ),
 )

@@ -89,7 +89,7 @@ class Journal:
         self.settings, self.summarise = settings, summarise
         self.records: list[Record] = []
         self.synced: list[bytes] = []
-        self.session, self.branch = settings.session, settings.branch
+        self.session, self.branch = f"{settings.user}/{settings.session}", settings.branch
         self.guard = threading.RLock()
         self.compacting = False
         self.held = False
@@ -398,7 +398,7 @@ class Journal:
             self.branch = branch
 
     def switch(self, session: str, user: str, branch: str = "main") -> None:
-        self.session, self.branch = session, branch
+        self.session, self.branch = f"{user}/{session}", branch
 
     def forget(self, turn: str) -> Outcome:
         with self.guard:

@@ -130,7 +130,7 @@ class Vault:
     def open(self, settings: Settings, summarise: Summarise) -> Settings:
         self.settings, self.summarise = settings, summarise
         self.state = State()
-        self.lane_name = f"{settings.session}/{settings.branch}"
+        self.lane_name = f"{settings.user}/{settings.session}/{settings.branch}"
         self.guard = threading.RLock()
         self.claims: set[str] = set()
         self.now = self.wall = 0.0
@@ -469,7 +469,7 @@ class Vault:
 
     def fork(self, branch: str) -> None:
         with self.guard:
-            session = self.lane_name.split("/")[0]
+            session = self.lane_name.rpartition("/")[0]
             self.state.lanes[f"{session}/{branch}"] = self.branched(self.lane)
             self.lane_name = f"{session}/{branch}"
             self.save()
@@ -478,7 +478,7 @@ class Vault:
         return replace(lane, said=list(lane.said), window=list(lane.window), marks=dict(lane.marks))
 
     def switch(self, session: str, user: str, branch: str = "main") -> None:
-        self.lane_name = f"{session}/{branch}"
+        self.lane_name = f"{user}/{session}/{branch}"
 
     def forget(self, turn: str) -> Outcome:
         with self.guard:
