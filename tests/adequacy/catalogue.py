@@ -10,6 +10,7 @@ from compactors import (
     policies,
     readings,
     records,
+    sessions,
     sketches,
     structures,
     unseen_stores,
@@ -138,6 +139,7 @@ HONEST: tuple[type[Any], ...] = (
     *indexes.HONEST,
     *sketches.HONEST,
     *records.HONEST,
+    *sessions.HONEST,
     *DRIVEN_HONEST,
 )
 """Of a shape that wrong ones have as well: blamed for nothing."""
@@ -248,6 +250,7 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     *sketches.WRONG,
     *DRIVEN_WRONG,
     *records.WRONG,
+    *sessions.WRONG,
     *unseen_windows.WRONG,
     *unseen_stores.WRONG,
     *unseen_stores.SEEN,

@@ -63,8 +63,8 @@ class Reference:
         self._directory: tempfile.TemporaryDirectory[str] | None = None
         self._open: reference.Transcript | None = None
         self._compacting: list[reference.Transcript] = []
-        """Those that wait for their model: another session may be gone over to meanwhile, and each is closed when it is
-        through."""
+        """Those that wait for their model: another session may be gone over to meanwhile, and each is closed when it
+        is through."""
         self._summarise: Summarise | None = None
         self._settings = Settings()
         self._crash_at: str | None = None

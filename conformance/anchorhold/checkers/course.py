@@ -27,6 +27,7 @@ from anchorhold.checkers.observe import (
     written_in,
 )
 from anchorhold.checkers.reading import (
+    LEADING,
     MAIN,
     READS,
     SIDELINES,
@@ -464,7 +465,7 @@ class Course(Knowing):
                 self._finder.add(self.said[new])
                 if self._contained:
                     self._contained.clear()
-        elif op in ("switch", "fork"):
+        elif op in LEADING:
             self._lanes.follow(operation)
         elif op in WITHDRAWING:
             withdrawal = withdrawal_by(operation, self.said, self._lanes)
@@ -495,6 +496,8 @@ class Course(Knowing):
             return
         self._reads = []
         start = reads[0].index
+        if self._lanes.since > start or (len(self._open) > 1 and self._leaving()):
+            return
         session = self._lanes.of(start)
         window = self._windows.get(session)
         amid = self._amid(start)
@@ -511,6 +514,10 @@ class Course(Knowing):
         seen = self._seen(look, session, window, stood, amid=amid)
         self._windows[session] = _Window(seen, look, state, stood)
         self.watching.look(seen)
+
+    def _leaving(self) -> bool:
+        """Whether another process is on its way to another session: which one is looked at is not known then."""
+        return any(stack and stack[0].op in LEADING for stack in self._open.values())
 
     def _amid(self, start: int) -> bool:
         """Whether something that may change what there is to see was under way in a look that is over."""

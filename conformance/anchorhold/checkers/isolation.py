@@ -65,7 +65,11 @@ def _declared(reading: Reading, tally: Tally, observation: Observation) -> None:
     told += [(f"pointer {pointer.token}", pointer.covers) for pointer in observation.pointers or ()]
     for where, covers in told:
         for turn in covers or ():
-            if turn in reading.said and turn not in reading.aliases and not reading.belongs(turn, observation.session):
+            if (
+                turn in reading.said
+                and turn not in reading.aliases
+                and not reading.belongs(turn, observation.session)
+            ):
                 tally.fail(
                     f"In session {observation.session}, {where} stands for {reading.quote(turn)}, which was said in "
                     f"session {reading.said[turn].session}.",

@@ -15,6 +15,7 @@ from anchorhold.checkers.reading import (
     COMMON,
     CONTENT,
     DROPPING,
+    LEADING,
     MAIN,
     READS,
     SIDELINES,
@@ -188,15 +189,21 @@ class Lanes:
 
     def follow(self, operation: Operation) -> None:
         """Go where an operation leads, in the order in which they began."""
-        if operation.op not in ("switch", "fork") or not operation.ok:
+        if operation.op not in LEADING or not operation.ok:
             return
         self._place = self._place.after(operation.op, operation.arguments)
         name = self._place.lane
         if operation.op == "fork":
-            self.forks.setdefault(name, Forked(parent=self._names[-1], at=operation.end))
+            beside = operation.process != MAIN
+            self.forks.setdefault(name, Forked(parent=self._names[-1], at=operation.end, beside=beside))
         # Operations that began before it ended were asked of the session that was left.
         self._starts.append(operation.end)
         self._names.append(name)
+
+    @property
+    def since(self) -> int:
+        """The event at which what is open now was gone over to."""
+        return self._starts[-1]
 
     def of(self, event: int) -> str:
         """The lane in which what begins at this event is done."""
@@ -671,6 +678,7 @@ def _observations(
     known: dict[str, Said] = {}
     """What had been said when a look ended, in order; it grows from look to look."""
     changing = [o for o in done if o.op not in READS and o.op not in SIDELINES]
+    leading = [(o.start, o.end) for o in done if o.op in LEADING and o.process != MAIN]
     begun, over = [o.start for o in changing], list(accumulate((o.end for o in changing), max))
 
     def under_way(look: Look) -> bool:
@@ -680,7 +688,8 @@ def _observations(
 
     def flush() -> Iterator[Observation]:
         nonlocal raw
-        if look.start is None:
+        # While somebody else goes over to another session it is not known which one is looked at.
+        if look.start is None or any(start < look.end and end > look.start for start, end in leading):
             return
         live = look.live
         if live is not None:
@@ -740,7 +749,7 @@ def beginning(session: str, last: Mapping[str, Observation], forks: Mapping[str,
     if forked is None or forked.parent not in last:
         return Observation(start=0, end=0, session=session, live=())
     parent = last[forked.parent]
-    if parent.start > forked.at:
-        # The parent was looked at again since; what it was like before is not known any more.
+    if parent.start > forked.at or forked.beside:
+        # The parent was looked at again since, or changed meanwhile; what it was like then is not known any more.
         return Observation(start=forked.at, end=forked.at, session=session, live=())
     return msgspec.structs.replace(parent, session=session)

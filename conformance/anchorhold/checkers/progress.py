@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 from anchorhold.checkers.provenance import reply_of, shown_to
-from anchorhold.checkers.reading import Operation, Reading, Stretch
+from anchorhold.checkers.reading import LEADING, WITHDRAWING, Operation, Reading, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, plain, shorten
@@ -132,6 +132,15 @@ def withheld(compact: Operation, settings: Settings) -> str | None:
     return None
 
 
+def overtaken(reading: Reading, compact: Operation) -> bool:
+    """Whether the caller took something away, or went elsewhere, while a compaction waited for its model, and it was
+    not carried out: what it was asked for holds no more."""
+    return not compact.committed and any(
+        o.op in LEADING | WITHDRAWING and o.process != compact.process and compact.start < o.start < compact.end
+        for o in reading.operations
+    )
+
+
 def _said(compact: Operation) -> str:
     """What the compaction answered instead of an explanation, in words."""
     if compact.committed:
@@ -171,6 +180,9 @@ def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...], sick: floa
         # What the window would hold if nothing had ever been compacted.
         demand = len(turns) if limit is None else sum(map(sizes.__getitem__, turns))
         if not _asked(stretch) or demand <= (WITHOUT_BUDGET if limit is None else limit):
+            continue
+        if all(overtaken(reading, compact) for compact in stretch.of("compact")):
+            tally.note("some compactions were overtaken by what the caller did meanwhile")
             continue
         # Where no more than the latest turns are there, nobody has to replace any.
         if left_over(reading, stretch) > few(reading.header.settings) and not all(

@@ -67,6 +67,8 @@ SIDELINES = frozenset({"describe", "note", "close", "files", "scan", "begin", "a
 """Operations that neither look nor change anything. What a worker does in them is an operation of its own."""
 WITHDRAWING = frozenset({"clear", "rewind", "forget"})
 """Operations by which the caller takes turns away."""
+LEADING = frozenset({"switch", "fork"})
+"""Operations that lead to another session or branch."""
 MAIN = "main"
 """The process that does what the workload says, one step after the other."""
 CONTENT = frozenset({AnswerKind.FOUND, AnswerKind.PARTIAL})
@@ -317,6 +319,8 @@ class Forked:
     parent: str
     at: int
     """Event at which it was acknowledged."""
+    beside: bool = False
+    """Whether another process than the main one began it, so that something may have been under way meanwhile."""
 
 
 def said_by(known: "Known", append: Operation) -> Said | None:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import msgspec
 
-from anchorhold.checkers.reading import MAIN, READS, SIDELINES, Place
+from anchorhold.checkers.reading import LEADING, MAIN, READS, SIDELINES, Place
 from anchorhold.history import Event, EventType, Header
 from anchorhold_spec.vocabulary import OutcomeKind
 
@@ -157,7 +157,7 @@ def _operations(header: Header, events: Iterable[Event]) -> Iterator[Event | _Lo
     asked: dict[str, Any] = {}
     """By process, what its latest `switch` or `fork` asked for."""
     for event in events:
-        if event.op in ("switch", "fork"):
+        if event.op in LEADING:
             if event.type is EventType.INVOKE:
                 asked[event.process] = event.value if isinstance(event.value, dict) else {}
             elif event.type is EventType.OK:
