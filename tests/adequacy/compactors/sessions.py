@@ -12,7 +12,7 @@ from compactors.vault import Lane, Summary, Vault
 
 
 class TakesEveryUserForOne(Journal):
-    """Says that it keeps users apart, and goes by a session's name alone: two people who call theirs alike share it."""
+    """Says that it keeps users apart, and goes by a session's name: two who call theirs alike share it."""
 
     def open(self, settings: Settings, summarise: Summarise) -> Settings:
         super().open(replace(settings, user="everybody"), summarise)
@@ -46,7 +46,8 @@ class ListsThePointersOfAll(Vault):
 
     def pointers(self) -> list[Pointer]:
         found, here = [], self.lane_name
-        for self.lane_name in tuple(self.state.lanes):
+        for name in tuple(self.state.lanes):
+            self.lane_name = name
             found += super().pointers()
         self.lane_name = here
         return found
