@@ -64,6 +64,14 @@ def few(settings: Settings) -> int:
     return max(FEW, settings.keep or 0)
 
 
+def by_its_word(settings: Settings) -> str:
+    """Why a window is not judged that holds no more than the compactor says it never replaces, in words."""
+    return (
+        f"it says that it always keeps its {settings.keep} newest turns (`keep`), and some windows that stayed over "
+        "the watermark held no more than these"
+    )
+
+
 def excuse(operation: Operation) -> str | None:
     """What the compactor says holds it up."""
     outcome = operation.outcome()
@@ -101,6 +109,8 @@ def held_up(reading: Reading, stretch: Stretch, compact: Operation) -> str | Non
     """What really holds a window up, in words. An end over the watermark is then no failure, and no success."""
     settings = reading.header.settings
     if left_over(reading, stretch) <= few(settings) and (compact.committed or excuse(compact) is not None):
+        if left_over(reading, stretch) > FEW:
+            return by_its_word(settings)
         return "some windows stayed over the watermark with the latest turns and the summary in them"
     return withheld(compact, settings)
 

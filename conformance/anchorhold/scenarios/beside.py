@@ -121,7 +121,10 @@ def _taken_back(plan: Plan) -> tuple[AnyStep, ...]:
 
 
 def _forgotten(plan: Plan) -> tuple[AnyStep, ...]:
-    """A secret in the window, in an original, in a summary, and in a summary of that: forgotten each time (B31)."""
+    """A secret in the window, in an original, in a summary, and in a summary of that: forgotten each time (B31).
+
+    A caller that plays its transcript again hands forgotten turns in once more, under their ids: they stay forgotten.
+    """
     planter = plan.planter
     early, kept = (planter.say(fact) for fact in plan.facts(2))
     live, late = planter.say(planter.fact("identifier")), planter.say(planter.fact("path"))
@@ -133,6 +136,8 @@ def _forgotten(plan: Plan) -> tuple[AnyStep, ...]:
         *plan.compacted("faithful", *plan.facts(1)),
         Forget(turn=early.turn.id),
         *_asks(*early.facts, *kept.facts),
+        early,
+        *_asks(*early.facts),
         live,
         Forget(turn=live.turn.id),
         late,
@@ -140,6 +145,8 @@ def _forgotten(plan: Plan) -> tuple[AnyStep, ...]:
         Forget(turn=late.turn.id),
         *_asks(*secrets, *kept.facts),
         Reopen(),
+        live,
+        kept,
         *plan.compacted("drop"),
         *_asks(*secrets, *kept.facts),
     )
@@ -249,8 +256,14 @@ SIDE_BY_SIDE = (
     Scenario(name="appends-and-failure", aims=("CON-1", "OUT-1", "PRO-3"), build=_during_a_failure, needs=BESIDE),
     Scenario(name="two-compactions", aims=("CON-2", "CON-1", "PTR-3"), build=_second, needs=BESIDE),
     Scenario(name="cleared-meanwhile", aims=("CON-3", "RET-5"), build=_cleared, needs=BESIDE | {"clear"}),
-    Scenario(name="taken-back", aims=("CON-3", "IDX-4", "PTR-2"), build=_taken_back, needs=frozenset({"rewind"})),
-    # What was forgotten frees its key: nowhere else is one so likely to be given out again.
+    # What was taken back frees its place, and what was forgotten its key: nowhere else is one so likely to be given
+    # out again.
+    Scenario(
+        name="taken-back",
+        aims=("CON-3", "IDX-4", "PTR-2", "EPO-1", "EPO-2"),
+        build=_taken_back,
+        needs=frozenset({"rewind"}),
+    ),
     Scenario(
         name="forgotten", aims=("ERA-1", "REC-2", "ANC-1", "EPO-1"), build=_forgotten, needs=frozenset({"forget"})
     ),
@@ -259,7 +272,7 @@ SIDE_BY_SIDE = (
     ),
     Scenario(
         name="forgotten-in-a-branch",
-        aims=("ERA-1", "ISO-1"),
+        aims=("ERA-1", "ISO-1", "EPO-1"),
         build=_forgotten_in_a_branch,
         needs=frozenset({"forget", "fork", "switch"}),
     ),
