@@ -10,6 +10,7 @@ from compactors import (
     policies,
     readings,
     records,
+    returns,
     sessions,
     sketches,
     structures,
@@ -140,6 +141,7 @@ HONEST: tuple[type[Any], ...] = (
     *sketches.HONEST,
     *records.HONEST,
     *sessions.HONEST,
+    *returns.HONEST,
     *DRIVEN_HONEST,
 )
 """Of a shape that wrong ones have as well: blamed for nothing."""
@@ -251,6 +253,7 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     *DRIVEN_WRONG,
     *records.WRONG,
     *sessions.WRONG,
+    *returns.WRONG,
     *unseen_windows.WRONG,
     *unseen_stores.WRONG,
     *unseen_stores.SEEN,

@@ -23,7 +23,7 @@ def odd(arguments: str) -> bool:
     """Whether arguments are written otherwise than everybody would write them who had parsed them."""
     try:
         return json.dumps(json.loads(arguments)) != arguments
-    except ValueError:
+    except (ValueError, RecursionError):
         return True
 
 
@@ -81,7 +81,7 @@ def _lost(call: ToolCall, text: str) -> Iterator[str]:
     """The values that a text does not hold."""
     try:
         parsed = json.loads(call.arguments, parse_int=_Digits, parse_float=_Digits)
-    except ValueError:
+    except (ValueError, RecursionError):
         yield call.arguments
         return
     numbers = {_exact(number) for number in NUMBER.findall(text)}

@@ -336,7 +336,7 @@ def str_3(reading: Reading, tally: Tally) -> None:
             turn = reading.turn_of(item.turn)
             if item.kind is CarrierKind.RAW and turn in reading.said:
                 _compare(reading, tally, observation, turn, item, f"in the window ({item.id})")
-                arguments.shown(reading.said[turn].turn, content(item))
+                arguments.shown(reading.said[str(turn)].turn, content(item))
         for token, answer in observation.answers.items():
             pointer = reading.pointers.get(token)
             covers = reading.turns_of(pointer.covers) if pointer is not None else None

@@ -142,11 +142,27 @@ def words(turn: Turn) -> str:
 def forms(turn: Turn) -> tuple[tuple[str, ...], ...]:
     """For each part of a turn that a copy must hold, the ways in which it may be written down.
 
-    Calls are asked for only where the turn has no other words: transcripts render calls in many ways.
+    Calls are asked for only where the turn has no other words: transcripts render calls in many ways. Who holds their
+    arguments parsed writes them down anew.
     """
     own = decoded(turn.text, turn.data)
-    parts = [own] if own.strip() else [call.arguments for call in turn.calls if call.arguments.strip()]
-    return tuple(tuple(_escaped(part)) for part in parts)
+    if own.strip():
+        return (tuple(_escaped(own)),)
+    given = [call.arguments for call in turn.calls if call.arguments.strip()]
+    return tuple(tuple({form for way in _serialised(each) for form in _escaped(way)}) for each in given)
+
+
+def _serialised(arguments: str) -> Iterator[str]:
+    """Arguments as they are, and as they are written by whoever parsed them: with and without spaces, and with the
+    names of members in their order."""
+    yield arguments
+    try:
+        parsed = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return
+    for sort_keys in (False, True):
+        yield json.dumps(parsed, ensure_ascii=False, sort_keys=sort_keys)
+        yield json.dumps(parsed, ensure_ascii=False, sort_keys=sort_keys, separators=(",", ":"))
 
 
 def _escaped(part: str) -> set[str]:
