@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 from anchorhold_spec.vocabulary import Answer, Fact, Item, ToolCall, Turn
@@ -153,16 +154,16 @@ def forms(turn: Turn) -> tuple[tuple[str, ...], ...]:
 
 
 def _serialised(arguments: str) -> Iterator[str]:
-    """Arguments as they are, and as they are written by whoever parsed them: with and without spaces, and with the
-    names of members in their order."""
+    """Arguments as they are, and as they are written by whoever parsed them: with and without spaces and escapes, and
+    with the names of members in their order."""
     yield arguments
     try:
         parsed = json.loads(arguments)
     except (ValueError, RecursionError):
         return
-    for sort_keys in (False, True):
-        yield json.dumps(parsed, ensure_ascii=False, sort_keys=sort_keys)
-        yield json.dumps(parsed, ensure_ascii=False, sort_keys=sort_keys, separators=(",", ":"))
+    for sort_keys, ascii_only in product((False, True), (False,) if arguments.isascii() else (False, True)):
+        yield json.dumps(parsed, ensure_ascii=ascii_only, sort_keys=sort_keys)
+        yield json.dumps(parsed, ensure_ascii=ascii_only, sort_keys=sort_keys, separators=(",", ":"))
 
 
 def _escaped(part: str) -> set[str]:
