@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from history_builder import ALL, KEEPING, Play, answer, found, judge, raw, slot, summary
 
-from anchorhold.checkers.structure import IDS
+from anchorhold.checkers.ids import MOST
 from anchorhold.compactor import Settings
 from anchorhold.history import EventType
 from anchorhold.workload import Append
@@ -108,7 +108,7 @@ def test_str_2_where_ids_are_places_in_the_window_they_name_nothing() -> None:
     assert judge("STR-2", taking_places(*"aba", named="m{at}")).failures == ()
 
 
-@pytest.mark.parametrize("many", [IDS // 2, 4 * IDS])
+@pytest.mark.parametrize("many", [MOST // 2, 4 * MOST])
 def test_str_2_the_first_ids_and_the_latest_are_remembered_however_many_there_were(many: int) -> None:
     ids = [f"s{number}" for number in range(many)]
 

@@ -1,14 +1,15 @@
 """STR: what is put back together is a valid transcript, and the same one."""
 
 import unicodedata
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice, pairwise
 from operator import lt
 
 from anchorhold.checkers.arguments import Arguments, written_oddly
+from anchorhold.checkers.ids import UNMAKING, Ids
 from anchorhold.checkers.keys import Keys
-from anchorhold.checkers.reading import WITHDRAWING, Known, Observation, Operation, Reading, convert, said_by
+from anchorhold.checkers.reading import Known, Observation, Operation, Reading, convert, said_by
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.watch import Watch
@@ -16,10 +17,6 @@ from anchorhold.checkers.words import content, plain, shorten
 from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, Item, Turn
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-UNMAKING = WITHDRAWING | {"crash", "kill", "lose_power", "fail_store"}
-"""Operations after which a compactor may be where it was before, and go on from there."""
-IDS = 256
-"""Ids of summaries that are remembered of each session at its beginning, and as many of the latest."""
 SURE = 16
 """Letters and digits in a row by which a turn is known again whatever became of the rest."""
 
@@ -116,33 +113,6 @@ class CallsAndResults(Watch):
         )
 
 
-class Gone:
-    """Ids of summaries that left one window, each with the `hash` of what it said last: the first and the latest. A
-    counter that begins anew gives out the first again, a number that is taken for free one of the latest."""
-
-    def __init__(self) -> None:
-        self._first: dict[str, int] = {}
-        self._latest: OrderedDict[str, int] = OrderedDict()
-
-    def __bool__(self) -> bool:
-        return bool(self._first)
-
-    def add(self, item: Item) -> None:
-        """A summary left."""
-        said = hash(content(item))
-        if item.id in self._first or len(self._first) < IDS:
-            self._first[item.id] = said
-            return
-        self._latest[item.id] = said
-        if len(self._latest) > IDS:
-            self._latest.popitem(last=False)
-
-    def other(self, item: Item) -> bool:
-        """Whether this id stood for something else."""
-        said = self._first.get(item.id, self._latest.get(item.id))
-        return said is not None and said != hash(content(item))
-
-
 class Order(Watch):
     """Each window: turns in the order in which they came, each once, and no id twice; marks that stay; and ids of
     summaries that no later one gets."""
@@ -157,15 +127,11 @@ class Order(Watch):
         self._marks = False
         self._marked: dict[str, str] = {}
         self._judged: dict[str, tuple[object, int]] = {}
-        self._shown: dict[str, tuple[Item, ...]] = {}
-        """The latest window of each session."""
-        self._gone: dict[str, Gone] = {}
+        self._ids = Ids()
 
     def operation(self, operation: Operation) -> None:
         if operation.op != "append":
-            # What was undone may be done again.
-            self._shown.clear()
-            self._gone.clear()
+            self._ids = Ids()
             return
         turn = convert(operation.arguments["turn"], Turn)
         if turn.id in self._came:
@@ -183,40 +149,15 @@ class Order(Watch):
         if judged is None or judged[0] is not look.live or judged[1] != state[1]:
             self._window(look)
             self._judged[look.session] = state
-            if judged is None or judged[0] is not look.live:
-                self._ids(look)
+            for item in self._ids.again(look.session, look.live):
+                self.tally.fail(
+                    f"Summary {item.id} is another one than that which had its id before, and left the window: "
+                    "whatever named the first now names the second.",
+                    fact=item.id,
+                    event=look.end,
+                )
         if self._marks:
             self._marks_of(look)
-
-    def _ids(self, look: Observation) -> None:
-        """Whether a summary has the id of one that left this window before."""
-        assert look.live is not None
-        before, self._shown[look.session] = self._shown.get(look.session), look.live
-        if before is None or before is look.live:
-            return
-        ids = {item.id for item in look.summaries}
-        left = [item for item in before if item.kind is CarrierKind.SUMMARY and item.id not in ids]
-        gone = self._gone.get(look.session)
-        if gone:
-            stayed = {item.id for item in before}
-            for item in look.summaries:
-                if item.id not in stayed and gone.other(item) and self._lasting(before, look.live):
-                    self.tally.fail(
-                        f"Summary {item.id} is another one than that which had its id before, and left the window: "
-                        "whatever named the first now names the second.",
-                        fact=item.id,
-                        event=look.end,
-                    )
-        if left:
-            gone = self._gone.setdefault(look.session, Gone()) if gone is None else gone
-            for item in left:
-                gone.add(item)
-
-    def _lasting(self, before: tuple[Item, ...], now: tuple[Item, ...]) -> bool:
-        """Whether ids are names of items at all, and not of places in the window: a turn that stayed has the same."""
-        known = {item.turn: item.id for item in before if item.kind is CarrierKind.RAW and item.turn is not None}
-        stayed = [(known[item.turn], item.id) for item in now if item.turn in known and item.kind is CarrierKind.RAW]
-        return bool(stayed) and all(was == is_ for was, is_ in stayed)
 
     def _window(self, look: Observation) -> None:
         known, again, order = self.known, self._again, self.known.order
