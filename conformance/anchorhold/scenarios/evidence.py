@@ -169,7 +169,8 @@ def _calls(plan: Plan) -> tuple[Append, ...]:
         call = replace(call, arguments=_written(number, call.arguments))
         # It has words by which it is known again, whatever becomes of its arguments.
         turn = replace(asking.turn, text=f"Looking this up ({call.id}).", calls=(call,))
-        steps += (Append(turn=turn, facts=asking.facts), result)
+        facts = tuple(replace(fact, text=fact.literal) for fact in asking.facts)
+        steps += (Append(turn=turn, facts=facts), result)
     return tuple(steps)
 
 
