@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import product
 from typing import Any
 
 from anchorhold_spec.vocabulary import Answer, Fact, Item, ToolCall, Turn
@@ -150,20 +149,29 @@ def forms(turn: Turn) -> tuple[tuple[str, ...], ...]:
     if own.strip():
         return (tuple(_escaped(own)),)
     given = [call.arguments for call in turn.calls if call.arguments.strip()]
-    return tuple(tuple({form for way in _serialised(each) for form in _escaped(way)}) for each in given)
+    return tuple(tuple(dict.fromkeys((*_escaped(each), *_serialised(each)))) for each in given)
+
+
+_WAYS = tuple(
+    json.JSONEncoder(ensure_ascii=ascii_only, separators=separators, sort_keys=sort_keys).encode
+    for ascii_only in (True, False)
+    for separators in ((",", ":"), (", ", ": "))
+    for sort_keys in (False, True)
+)
 
 
 def _serialised(arguments: str) -> Iterator[str]:
-    """Arguments as they are, and as they are written by whoever parsed them: with and without spaces and escapes, and
-    with the names of members in their order."""
-    yield arguments
+    """Arguments as they are written by whoever parsed them: with and without spaces and escapes, and with the names
+    of members in their order; and each of these as JSON inside JSON."""
     try:
         parsed = json.loads(arguments)
+        ways = {write(parsed): None for write in (_WAYS[:4] if arguments.isascii() else _WAYS)}
     except (ValueError, RecursionError):
         return
-    for sort_keys, ascii_only in product((False, True), (False,) if arguments.isascii() else (False, True)):
-        yield json.dumps(parsed, ensure_ascii=ascii_only, sort_keys=sort_keys)
-        yield json.dumps(parsed, ensure_ascii=ascii_only, sort_keys=sort_keys, separators=(",", ":"))
+    ways.pop(arguments, None)
+    for way in ways:
+        yield plain(way)
+        yield plain(json.dumps(way)[1:-1])
 
 
 def _escaped(part: str) -> set[str]:

@@ -66,7 +66,7 @@ class NumbersItsWindow(Vault):
 # EPO-1
 
 
-class PointsByPlace(Journal):
+class TokensAreTurnNumbers(Journal):
     """A token is a turn's place in the transcript: when turns are taken back others come to stand there."""
 
     def token(self, turn: str) -> str:
@@ -197,7 +197,7 @@ HONEST: tuple[type[Any], ...] = (CallsItAlwaysTheSame, NumbersItsWindow, HoldsAr
 WRONG: tuple[tuple[type[Any], str], ...] = (
     (CountsSummariesInTheProcess, "STR-2"),
     (TakesTheLowestFreeNumber, "STR-2"),
-    (PointsByPlace, "EPO-1"),
+    (TokensAreTurnNumbers, "EPO-1"),
     (TakesAnErasedTurnInAgain, "ERA-1"),
     (ForgetsThatItForgot, "ERA-1"),
     (WritesTheSummaryAsEver, "RET-3"),
