@@ -6,13 +6,14 @@ first again, and whoever takes the lowest free number one of the latest.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Final
 
 from anchorhold.checkers.reading import WITHDRAWING
 from anchorhold.checkers.words import content
 from anchorhold_spec.vocabulary import CarrierKind, Item
 
+SUMMARY: Final = CarrierKind.SUMMARY
 UNMAKING: Final = WITHDRAWING | {"crash", "kill", "lose_power", "fail_store"}
 """Operations after which a compactor may be where it was before, and go on from there: what it gave out since may be
 given out again."""
@@ -20,26 +21,31 @@ MOST: Final = 256
 """Ids that are remembered of each session from its beginning, and as many of the latest."""
 
 
-class _Gone:
-    """Ids of summaries that left one window, each with the `hash` of what it said last."""
+class _Window:
+    """The latest window of one session, and the ids of summaries that left it, each with the `hash` of what it said
+    last."""
+
+    __slots__ = ("first", "latest", "live", "summaries")
 
     def __init__(self) -> None:
-        self._first: dict[str, int] = {}
-        self._latest: OrderedDict[str, int] = OrderedDict()
+        self.live: tuple[Item, ...] = ()
+        self.summaries: dict[str, Item] = {}
+        self.first: dict[str, int] = {}
+        self.latest: OrderedDict[str, int] = OrderedDict()
 
-    def add(self, item: Item) -> None:
+    def left(self, item: Item) -> None:
         """A summary left."""
-        said = hash(content(item))
-        if item.id in self._first or len(self._first) < MOST:
-            self._first[item.id] = said
+        said, first, latest = hash(content(item)), self.first, self.latest
+        if len(first) < MOST or item.id in first:
+            first[item.id] = said
             return
-        self._latest[item.id] = said
-        if len(self._latest) > MOST:
-            self._latest.popitem(last=False)
+        latest[item.id] = said
+        if len(latest) > MOST:
+            latest.popitem(last=False)
 
     def other(self, item: Item) -> bool:
         """Whether this id stood for something else."""
-        said = self._first.get(item.id, self._latest.get(item.id))
+        said = self.first.get(item.id) or self.latest.get(item.id)
         return said is not None and said != hash(content(item))
 
 
@@ -47,28 +53,26 @@ class Ids:
     """The ids of summaries, window after window."""
 
     def __init__(self) -> None:
-        self._shown: dict[str, tuple[Item, ...]] = {}
-        """The latest window of each session."""
-        self._gone: dict[str, _Gone] = {}
+        self._windows: dict[str, _Window] = {}
 
-    def again(self, session: str, live: tuple[Item, ...]) -> Iterator[Item]:
+    def again(self, session: str, live: tuple[Item, ...]) -> Sequence[Item]:
         """The summaries of a window that have the id of another one which left it before."""
-        before, self._shown[session] = self._shown.get(session), live
-        if before is None or before is live:
-            return
-        summaries = [item for item in live if item.kind is CarrierKind.SUMMARY]
-        gone = self._gone.get(session)
-        if gone is not None:
-            stayed = {item.id for item in before}
-            for item in summaries:
-                if item.id not in stayed and gone.other(item) and _lasting(before, live):
-                    yield item
-        ids = {item.id for item in summaries}
-        for item in before:
-            if item.kind is CarrierKind.SUMMARY and item.id not in ids:
-                if gone is None:
-                    gone = self._gone[session] = _Gone()
-                gone.add(item)
+        window = self._windows.get(session)
+        if window is None:
+            window = self._windows[session] = _Window()
+        before, last = window.summaries, window.live
+        summaries = {item.id: item for item in live if item.kind is SUMMARY}
+        window.live, window.summaries = live, summaries
+        if before.keys() == summaries.keys():
+            return ()
+        again: list[Item] = []
+        for name, item in summaries.items():
+            if name not in before and window.other(item) and _lasting(last, live):
+                again.append(item)
+        for name, item in before.items():
+            if name not in summaries:
+                window.left(item)
+        return again
 
 
 def _lasting(before: tuple[Item, ...], now: tuple[Item, ...]) -> bool:
