@@ -5,12 +5,10 @@ each session the ids of the first summaries and of the latest are remembered: a 
 first again, and whoever takes the lowest free number one of the latest.
 """
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final
 
 from anchorhold.checkers.reading import WITHDRAWING
-from anchorhold.checkers.words import content
 from anchorhold_spec.vocabulary import CarrierKind, Item
 
 SUMMARY: Final = CarrierKind.SUMMARY
@@ -18,35 +16,42 @@ UNMAKING: Final = WITHDRAWING | {"crash", "kill", "lose_power", "fail_store"}
 """Operations after which a compactor may be where it was before, and go on from there: what it gave out since may be
 given out again."""
 MOST: Final = 256
-"""Ids that are remembered of each session from its beginning, and as many of the latest."""
+"""Ids that are remembered of each session from its beginning, and at least as many of the latest."""
 
 
 class _Window:
     """The latest window of one session, and the ids of summaries that left it, each with the `hash` of what it said
     last."""
 
-    __slots__ = ("first", "latest", "live", "summaries")
+    __slots__ = ("first", "latest", "live", "older", "summaries")
 
     def __init__(self) -> None:
         self.live: tuple[Item, ...] = ()
-        self.summaries: dict[str, Item] = {}
+        self.summaries: list[Item] = []
         self.first: dict[str, int] = {}
-        self.latest: OrderedDict[str, int] = OrderedDict()
+        self.latest: dict[str, int] = {}
+        self.older: dict[str, int] = {}
 
     def left(self, item: Item) -> None:
         """A summary left."""
-        said, first, latest = hash(content(item)), self.first, self.latest
-        if len(first) < MOST or item.id in first:
-            first[item.id] = said
+        if len(self.first) < MOST or item.id in self.first:
+            self.first[item.id] = _said(item)
             return
-        latest[item.id] = said
-        if len(latest) > MOST:
-            latest.popitem(last=False)
+        self.latest[item.id] = _said(item)
+        if len(self.latest) == MOST:
+            self.older, self.latest = self.latest, {}
 
     def other(self, item: Item) -> bool:
         """Whether this id stood for something else."""
-        said = self.first.get(item.id) or self.latest.get(item.id)
-        return said is not None and said != hash(content(item))
+        name = item.id
+        for known in (self.latest, self.first, self.older):
+            if name in known:
+                return known[name] != _said(item)
+        return False
+
+
+def _said(item: Item) -> int:
+    return hash(item.text if item.text is not None else item.data)
 
 
 class Ids:
@@ -60,18 +65,18 @@ class Ids:
         window = self._windows.get(session)
         if window is None:
             window = self._windows[session] = _Window()
-        before, last = window.summaries, window.live
-        summaries = {item.id: item for item in live if item.kind is SUMMARY}
+        summaries = [item for item in live if item.kind is SUMMARY]
+        new, gone, last = summaries, window.summaries, window.live
         window.live, window.summaries = live, summaries
-        if before.keys() == summaries.keys():
-            return ()
-        again: list[Item] = []
-        for name, item in summaries.items():
-            if name not in before and window.other(item) and _lasting(last, live):
-                again.append(item)
-        for name, item in before.items():
-            if name not in summaries:
-                window.left(item)
+        if len(new) != 1 or len(gone) != 1 or new[0].id == gone[0].id:
+            names, earlier = {item.id for item in new}, {item.id for item in gone}
+            if names == earlier:
+                return ()
+            new = [item for item in new if item.id not in earlier]
+            gone = [item for item in gone if item.id not in names]
+        again = [item for item in new if window.other(item) and _lasting(last, live)]
+        for item in gone:
+            window.left(item)
         return again
 
 
