@@ -4,6 +4,7 @@ All looking around between two changing operations together is one `Observation`
 same session are joined by the `Stretch` of operations between them. `anchorhold.checkers.observe` makes all this.
 """
 
+import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -453,7 +454,7 @@ class Place:
 
 def _unmistakable(name: str) -> str:
     """A name as it is, or quoted where it could be taken for one that was put together of several."""
-    return name if " " not in name and not name.startswith('"') else msgspec.json.encode(name).decode()
+    return name if " " not in name and not name.startswith('"') else json.dumps(name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
