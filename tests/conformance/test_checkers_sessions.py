@@ -151,6 +151,14 @@ def compacting_while(op: str, arguments: Mapping[str, Any], *, ends_late: bool) 
 AWAY = {"switch": switch("other"), "fork": {"branch": "twig"}}
 
 
+def alike(play: Play) -> None:
+    """What the structural rules say of it line by line is what they say of the whole."""
+    structural = {v.rule: v.triggered for v in verified(play).verdicts if v.rule in STRUCTURAL}
+    whole = judge_all(CHECKERS, play.history())
+    assert structural == {j.rule: j.triggered for j in whole if j.rule in STRUCTURAL}
+    assert {j.rule: j.failures for j in whole if j.failures} == {}
+
+
 @pytest.mark.parametrize("op", AWAY)
 @pytest.mark.parametrize("ends_late", [False, True])
 def test_a_window_that_is_looked_at_while_another_process_goes_elsewhere_is_nobodys(op: str, ends_late: bool) -> None:
@@ -162,9 +170,19 @@ def test_a_window_that_is_looked_at_while_another_process_goes_elsewhere_is_nobo
 
     lanes = [observation.session for observation in read(history).observations]
     assert lanes == ["s", {"switch": "other", "fork": "s (twig)"}[op], "s"] if not ends_late else lanes == ["s", "s"]
-    assert {j.rule: j.failures for j in judge_all(CHECKERS, history) if j.failures} == {}
-    structural = {v.rule: v.triggered for v in verified(play).verdicts if v.rule in STRUCTURAL}
-    assert structural == {j.rule: j.triggered for j in judge_all(CHECKERS, history) if j.rule in STRUCTURAL}
+    alike(play)
+
+
+@pytest.mark.parametrize("ended", [EventType.OK, EventType.FAIL, EventType.INFO])
+def test_where_going_elsewhere_failed_the_window_before_and_after_is_the_same_ones(ended: EventType) -> None:
+    play = compacting_while("switch", switch("other"), ends_late=True)
+    play.events[-1] = msgspec.structs.replace(play.events[-1], type=ended)
+    here = [summary("s1", SECRET.text, covers=["t1"]), raw("t2", OTHER)]
+    play.say("t3", "Go on.").look([raw("t3", "Go on.")] if ended is EventType.OK else [*here, raw("t3", "Go on.")])
+
+    lanes = [observation.session for observation in read(play.history()).observations]
+    assert lanes == ["s", "other" if ended is EventType.OK else "s"]
+    alike(play)
 
 
 def test_iso_1_a_summary_that_comes_late_and_lands_in_the_open_session_is_caught() -> None:

@@ -240,6 +240,8 @@ class Course(Knowing):
         """Whether something was begun while a read was under way: the look is over when the read has ended."""
         self._ended = -1
         """When the last of the operations that may change something ended."""
+        self._led = -1
+        """When another process was last done with going over to another session."""
         self._windows: dict[str, _Window] = {}
         self._raw = NONE
         self._last: Heard | None = None
@@ -467,6 +469,8 @@ class Course(Knowing):
                     self._contained.clear()
         elif op in LEADING:
             self._lanes.follow(operation)
+            if operation.process != MAIN:
+                self._led = operation.end
         elif op in WITHDRAWING:
             withdrawal = withdrawal_by(operation, self.said, self._lanes)
             if withdrawal is not None:
@@ -496,7 +500,7 @@ class Course(Knowing):
             return
         self._reads = []
         start = reads[0].index
-        if self._lanes.since > start or (len(self._open) > 1 and self._leaving()):
+        if self._led > start or (len(self._open) > 1 and self._leaving()):
             return
         session = self._lanes.of(start)
         window = self._windows.get(session)

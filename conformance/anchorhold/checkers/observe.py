@@ -200,11 +200,6 @@ class Lanes:
         self._starts.append(operation.end)
         self._names.append(name)
 
-    @property
-    def since(self) -> int:
-        """The event at which what is open now was gone over to."""
-        return self._starts[-1]
-
     def of(self, event: int) -> str:
         """The lane in which what begins at this event is done."""
         if event >= self._starts[-1]:
