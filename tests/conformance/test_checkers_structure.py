@@ -134,8 +134,9 @@ def test_anc_1_a_turn_is_in_the_window_only_with_the_arguments_of_its_calls(text
     assert bool(judge("ANC-1", play).failures) is not there
 
 
-def archive(*times: int) -> Play:
-    """An archive that is looked at before a compaction, after one that failed, and after the next one."""
+def archive(*times: int, crashed: bool = False) -> Play:
+    """An archive that is looked at before a compaction, after one that failed, and after the next one; `crashed`: one
+    that added nothing failed before, and the second one died."""
     play = Play(KEEPING).say("a", "Words of a.").say("b", "Words of b.").say("z", "Go on.")
     held = ["Words of a."]
 
@@ -148,6 +149,9 @@ def archive(*times: int) -> Play:
 
     play.look(play.raws("a", "b", "z")).compact(shown=("a",), reply="Notes s1.")
     look("s1", "b", "z")
+    if crashed:
+        play.compact(Outcome(kind=OutcomeKind.REFUSED, reason="no answer"), shown=("b",), reply="")
+        look("s1", "b", "z")
     for attempt, number in enumerate(times, start=1):
         held += ["Words of b."] * number
         last = attempt == len(times)
@@ -155,6 +159,7 @@ def archive(*times: int) -> Play:
             Outcome(kind=OutcomeKind.COMMITTED if last else OutcomeKind.FAILED, reason="no answer"),
             shown=("b",),
             reply="Notes s2." if last else TimeoutError("no answer"),
+            ended=EventType.INFO if crashed and not last else EventType.OK,
         )
         look("s2" if last else "s1", *(("z",) if last else ("b", "z")))
     return play
@@ -166,6 +171,10 @@ def test_anc_5_what_a_failed_attempt_archived_is_not_archived_again() -> None:
     assert "it is there 2 times" in twice.failures[0].sentence
     assert (once.triggered, once.failures) == (1, ())
     assert late.failures == ()
+
+
+def test_anc_5_what_a_crash_left_behind_is_not_laid_at_a_refusal_before_it() -> None:
+    assert judge("ANC-5", archive(1, 1, crashed=True)).failures == ()
 
 
 @pytest.mark.parametrize(("later", "failures"), [("Words of b. Words of z.", 0), ("Words of z.", 1)])

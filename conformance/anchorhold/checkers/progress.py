@@ -1,17 +1,17 @@
 """PRO: a compactor that refuses everything does not conform."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from anchorhold.checkers.provenance import reply_of, shown_to
 from anchorhold.checkers.reading import LEADING, WITHDRAWING, Operation, Reading, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
-from anchorhold.checkers.words import content, plain, shorten
+from anchorhold.checkers.words import plain, shorten
 from anchorhold.compactor import Settings, Unit
 from anchorhold.history import EventType
-from anchorhold.size import CHARACTERS_A_TOKEN, high_water, turn_size, window_size
-from anchorhold_spec.vocabulary import Item, OutcomeKind
+from anchorhold.size import CHARACTERS_A_TOKEN, high_water, least_size, least_turn_size
+from anchorhold_spec.vocabulary import OutcomeKind
 
 FAULTS = frozenset(
     {
@@ -80,14 +80,6 @@ def excuse(operation: Operation) -> str | None:
     if outcome.kind is OutcomeKind.COMMITTED:
         return None
     return (outcome.reason or "").strip() or "; ".join(outcome.facts) or None
-
-
-def _size(items: Iterable[Item], unit: Unit) -> float:
-    """Size of a window, by whichever way of rounding makes it smaller."""
-    items = tuple(items)
-    if unit is Unit.ITEMS:
-        return window_size(items, unit)
-    return min(window_size(items, unit), sum(len(content(item)) for item in items) / CHARACTERS_A_TOKEN)
 
 
 def _asked(stretch: Stretch | None) -> bool:
@@ -176,7 +168,7 @@ def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...], sick: floa
     unit = reading.header.settings.unit
     asked, replaced, waiting, last, tries = 0, False, 0, 0, 0
     most = 0
-    sizes = {turn: turn_size(said.turn, unit) for turn, said in reading.said.items()}
+    sizes = {turn: least_turn_size(said.turn, unit) for turn, said in reading.said.items()}
     following = (*lane[1:], None)
     for stretch, then in zip(lane, following, strict=True):
         if sick < stretch.after.start:
@@ -187,7 +179,7 @@ def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...], sick: floa
             most = 2 * max(WITHOUT_BUDGET, len(stretch.after.raw) + len(removed))
         replaced |= bool(stretch.new_summaries) or bool(removed)
         turns = [said.turn.id for said in reading.present(stretch.after) if not said.turn.protected]
-        # What the window would hold if nothing had ever been compacted.
+        # What the window would hold at least if nothing had ever been compacted.
         demand = len(turns) if limit is None else sum(map(sizes.__getitem__, turns))
         if not _asked(stretch) or demand <= (WITHOUT_BUDGET if limit is None else limit):
             continue
@@ -202,7 +194,7 @@ def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...], sick: floa
         # Of several compactions in a row it is the last that counts.
         if _asked(then):
             continue
-        size = _size(stretch.after.items, unit)
+        size = least_size(stretch.after.items, unit)
         if len(stretch.after.raw) <= most if limit is None else size <= limit:
             tally.trigger(int(replaced))
             continue

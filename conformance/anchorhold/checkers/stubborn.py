@@ -9,7 +9,7 @@ from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import shorten
 from anchorhold.compactor import Mechanism, Unit
 from anchorhold.history import EventType
-from anchorhold.size import high_water, turn_size, window_size
+from anchorhold.size import high_water, least_size, turn_size
 from anchorhold_spec.vocabulary import Turn
 
 WITHOUT_BUDGET = 24
@@ -93,7 +93,7 @@ def _wanting(reading: Reading, observation: Observation, stuck: dict[str, str]) 
         for said in reading.present(observation)
         if said.turn.id in observation.raw and said.turn.id not in stuck and not said.turn.protected
     ]
-    over = len(turns) > WITHOUT_BUDGET if limit is None else window_size(observation.items, settings.unit) > limit
+    over = len(turns) > WITHOUT_BUDGET if limit is None else least_size(observation.items, settings.unit) > limit
     return turns if over else []
 
 
