@@ -120,7 +120,9 @@ class Settings:
     """What a session is opened with. `open` answers with the settings that it could take."""
 
     session: str = "s"
-    user: str = "u"
+    user: str | None = "u"
+    """Whose session it is. None in what `open` answers: the compactor knows no users, and a session's name is all
+    that tells one session from another."""
     branch: str = "main"
     budget: int | None = None
     """Size of the window, in `unit`; none where the compactor cannot be told one."""

@@ -25,6 +25,7 @@ An operation that the compactor does not offer is left out, and a step with it o
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from anchorhold.acts import Acts
 from anchorhold.compactor import Compactor, Description, Mechanism, Settings
@@ -233,6 +234,10 @@ class Player:
         )
         if taken is None:
             raise could_not_open(str(self.events[-1].error))
+        # Sessions go by the names that the suite gives them. Who has another user for it than the one that was asked
+        # for tells no users apart.
+        user = settings.user if taken.user == settings.user else None
+        taken = replace(taken, session=settings.session, branch=settings.branch, user=user)
         self._looks.settings = taken
         return taken
 

@@ -31,6 +31,24 @@ def window_size(items: Iterable[Item], unit: Unit) -> int:
     return sum(tokens(item.text) + -(-len(item.data or b"") // CHARACTERS_A_TOKEN) for item in items)
 
 
+def least_size(items: Iterable[Item], unit: Unit) -> float:
+    """Size of a window by whichever way of rounding makes it smaller: nobody is told how to round, and who is just
+    under a watermark by his own count is not over it."""
+    items = tuple(items)
+    if unit is Unit.ITEMS:
+        return window_size(items, unit)
+    characters = sum(len(item.text or "") + len(item.data or b"") for item in items)
+    return min(window_size(items, unit), characters / CHARACTERS_A_TOKEN)
+
+
+def least_turn_size(turn: Turn, unit: Unit) -> float:
+    """What a turn adds to a window at least: some show the name of a call, and some do not."""
+    if unit is Unit.ITEMS:
+        return 1
+    arguments = sum(len(call.arguments) for call in turn.calls)
+    return (len(turn.text or "") + len(turn.data or b"") + arguments) / CHARACTERS_A_TOKEN
+
+
 def high_water(settings: Settings) -> float | None:
     """Size above which the window is to be compacted; none where the compactor has no budget that is known."""
     if settings.budget is None:

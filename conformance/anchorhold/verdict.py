@@ -146,13 +146,11 @@ def decide(
                 return verdict(VerdictKind.NOT_OBSERVABLE, f"the adapter offers no `{MEANS[mechanism]}`")
         if not triggered:
             return verdict(VerdictKind.VACUOUS, f"the compactor has no {' and no '.join(choice)}")
-    if triggered < checker.minimum:
-        return verdict(
-            VerdictKind.INCONCLUSIVE,
-            f"triggered {times(triggered)}, and {checker.minimum} {'is' if checker.minimum == 1 else 'are'} needed "
-            "to say anything",
-        )
     notes = sorted({j.note for j in found if j.note})
+    if triggered < checker.minimum:
+        are = "is" if checker.minimum == 1 else "are"
+        why = f"triggered {times(triggered)}, and {checker.minimum} {are} needed to say anything"
+        return verdict(VerdictKind.INCONCLUSIVE, "; ".join([why, *notes]))
     return verdict(VerdictKind.PASS, "; ".join([f"held {times(triggered)}", *notes]))
 
 

@@ -61,7 +61,8 @@ STEPS = 18
 """Steps of a walk at most."""
 SHORTENING = 40
 """Walks that are played at most after the first that failed: the suite has a shortening of its own."""
-SESSIONS = (("s", "u"), ("another", "somebody-else"))
+SESSIONS = (("s", "u"), ("another", "u"), ("s", "somebody-else"))
+"""Sessions, and whose they are."""
 BRANCHES = ("main", "twig", "bough")
 F = TypeVar("F", bound=Callable[..., Any])
 Take: TypeAlias = Callable[[History, tuple[Judgement, ...]], None]
@@ -166,8 +167,8 @@ def _machine(arena: Arena) -> type[RuleBasedStateMachine]:
             arena.count += 1
             self.player: Player | None = None
             self.said: list[Append] = []
-            self.branches: dict[str, set[str]] = {name: {"main"} for name, _ in SESSIONS}
-            self.session, self.user = SESSIONS[0]
+            self.branches: dict[tuple[str, str], set[str]] = {each: {"main"} for each in SESSIONS}
+            self.session = SESSIONS[0]
 
         @initialize(words=st.integers(0, 999))
         def begin(self, words: int) -> None:
@@ -321,9 +322,14 @@ def _machine(arena: Arena) -> type[RuleBasedStateMachine]:
         @offered("switch")
         @rule(to=st.sampled_from(SESSIONS), branch=st.sampled_from(BRANCHES))
         def switch(self, to: tuple[str, str], branch: str) -> None:
-            if branch in self.branches[to[0]]:
-                self.session, self.user = to
-                self.take(Switch(session=self.session, user=self.user, branch=branch))
+            if self.player is None:
+                return
+            # Who knows no users has one session of this name.
+            if self.player.settings.user is None:
+                to = (to[0], SESSIONS[0][1])
+            if branch in self.branches[to]:
+                self.session = to
+                self.take(Switch(session=to[0], user=to[1], branch=branch))
 
         @offered("concurrency")
         @precondition(lambda self: bool(self.said))

@@ -10,6 +10,8 @@ from compactors import (
     policies,
     readings,
     records,
+    returns,
+    sessions,
     sketches,
     structures,
     unseen_stores,
@@ -138,6 +140,8 @@ HONEST: tuple[type[Any], ...] = (
     *indexes.HONEST,
     *sketches.HONEST,
     *records.HONEST,
+    *sessions.HONEST,
+    *returns.HONEST,
     *DRIVEN_HONEST,
 )
 """Of a shape that wrong ones have as well: blamed for nothing."""
@@ -248,6 +252,8 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     *sketches.WRONG,
     *DRIVEN_WRONG,
     *records.WRONG,
+    *sessions.WRONG,
+    *returns.WRONG,
     *unseen_windows.WRONG,
     *unseen_stores.WRONG,
     *unseen_stores.SEEN,

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from catalogue import HONEST, LONG, RIGHT, SHIPPED, WRONG, by_design, caught, look
 from compactors.driven import DRIVEN_RIGHT
+from compactors.returns import SaysThatItKeepsAThousand
 from compactors.slot_cache import AnswersWithANeighbour, CommitsBeforeThePointer, EvictsTheLastCarrier
 
 from anchorhold.check import check
@@ -132,3 +133,13 @@ def test_every_rule_has_two_wrong_compactors() -> None:
 
 def test_no_wrong_compactor_stands_twice_under_a_rule() -> None:
     assert len(WRONG) == len(set(WRONG))
+
+
+def test_who_says_that_it_keeps_everything_and_never_replaces_a_turn_is_not_held() -> None:
+    looked = look(SaysThatItKeepsAThousand, only=lambda scenario: {"PRO-1", "PRO-2"} & {*scenario.aims} != set())
+
+    assert looked.failures.keys() & {"PRO-1", "PRO-2"} == set()
+    for rule in ("PRO-1", "PRO-2"):
+        verdict = looked.verdicts[rule]
+        assert verdict.kind is VerdictKind.INCONCLUSIVE
+        assert "it says that it always keeps its 1000 newest turns (`keep`)" in verdict.reason

@@ -183,6 +183,28 @@ def test_man_5_a_doubt_that_goes_is_the_compactors_where_it_vouches_writes_or_ke
     assert (kept.triggered, kept.failures) == (1, ())
 
 
+@pytest.mark.parametrize(
+    ("entry", "blamed"),
+    [
+        (Entry(literal="MiB", source="t0"), False),
+        (Entry(literal="512 MiB", source="t0"), True),
+        (Entry(literal="512", source="t0"), True),
+    ],
+)
+def test_man_5_an_entry_that_stands_in_another_sentence_vouches_for_that(entry: Entry, blamed: bool) -> None:
+    """Here a unit, which the summary says once more, truly."""
+    text = f"{CERTAIN} It took a good 23 MiB."
+    play = Play(ALL).say("t0", f"{DOUBT.text} It took a good 23 MiB.", DOUBT).say("z", "Go on.").look([])
+    play.compact(shown=("t0",), reply=text).look(
+        [summary("s1", text), *play.raws("z")],
+        pointers=[Pointer(summary="s1", token="p", covers=("t0",))],
+        answers={"p": found(play.texts["t0"])},
+        manifests={"s1": [entry]},
+    )
+
+    assert bool(judge("MAN-5", play).failures) is blamed
+
+
 def test_man_5_values_swapped_between_attributes_are_not_what_was_said() -> None:
     play = Play(PLAIN)
     play.say("a", PORT.text, PORT).say("b", ADMIN.text, ADMIN).say("z", "Go on.").look([])

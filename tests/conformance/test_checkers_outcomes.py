@@ -548,6 +548,19 @@ class TestProgress:
 
         assert bool(judge("PRO-1", play).failures) == (blamed and reply == "Done.")
 
+    @pytest.mark.parametrize(("budget", "blamed"), [(25, True), (26, False), (31, False)])
+    def test_pro_1_lets_everybody_round(self, budget: int, blamed: bool) -> None:
+        """Eight turns of 13 characters are 26 tokens, and 32 where each turn is rounded up."""
+        play = Play(settings=Settings(budget=budget))
+        names = [f"t{number}" for number in range(1, 9)]
+        for name in names:
+            play.say(name, f"So it is: {name}.")
+        for _ in range(2):
+            play.look(play.raws(*names)).compact(NOTHING)
+        play.look(play.raws(*names))
+
+        assert bool(judge("PRO-1", play).failures) == blamed
+
     @pytest.mark.parametrize("outcome", [Outcome(kind=OutcomeKind.NOTHING), REFUSED, COMMITTED])
     def test_pro_1_names_a_compactor_that_never_replaces_anything(self, outcome: Outcome) -> None:
         judged = self.never_replaced(outcome, turns=7)

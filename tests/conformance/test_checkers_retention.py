@@ -1,14 +1,18 @@
-"""ANC-2, ANC-3, MAN-3, MAN-4, PRO-2: what policies may take away, and what stands in the way."""
+"""ANC-2, ANC-3, MAN-3, MAN-4, RET-3, PRO-1, PRO-2: what policies may take away, and what stands in the way."""
+
+from dataclasses import replace
 
 import pytest
 from history_builder import ALL, COMMITTED, Play, answer, found, judge, slot, summary
 
-from anchorhold.compactor import Mechanism
+from anchorhold.checkers import CHECKERS
+from anchorhold.compactor import Mechanism, Settings
 from anchorhold.verdict import Judgement, VerdictKind, decide
 from anchorhold_spec.vocabulary import (
     AnswerKind,
     CarrierKind,
     Entry,
+    Fact,
     Item,
     Outcome,
     OutcomeKind,
@@ -163,8 +167,8 @@ def test_man_4_what_is_said_again_is_not_buried_with_what_was_dropped() -> None:
     assert (right.triggered > 0, right.failures) == (True, ())
 
 
-def stuck(*, replaces: bool, odd: Turn | None = None) -> Play:
-    play = Play()
+def stuck(*, replaces: bool, odd: Turn | None = None, settings: Settings | None = None) -> Play:
+    play = Play(mechanisms=("summariser",), settings=settings)
     odd = odd or Turn(id="x", speaker="user", data=BYTES)
     play.call("append", {"turn": odd})
     item = Item(id="m-x", kind=CarrierKind.RAW, text=odd.text, data=odd.data, turn="x")
@@ -195,6 +199,69 @@ def test_pro_2_a_turn_as_long_as_many_does_not_stop_the_rest() -> None:
     assert "850 tokens long" in judge("PRO-2", stuck(replaces=False, odd=long)).failures[0].sentence
     assert judge("PRO-2", stuck(replaces=True, odd=long)).triggered == 1
     assert judge("PRO-2", stuck(replaces=False, odd=usual)).triggered == 0
+
+
+BY_WORD = "it says that it always keeps its 1000 newest turns (`keep`)"
+
+
+@pytest.mark.parametrize("rule", ["PRO-1", "PRO-2"])
+def test_pro_who_keeps_everything_by_its_own_word_is_not_held_and_the_reason_says_so(rule: str) -> None:
+    checker = next(checker for checker in CHECKERS if checker.rule == rule)
+    settings = Settings(budget=100, watermark=0.7, keep=1000)
+    told = judge(rule, stuck(replaces=False, settings=settings))
+    verdict = decide(checker, present=frozenset(), hidden={}, judgements=[told])
+
+    assert (told.triggered, told.failures) == (0, ())
+    assert verdict.kind is VerdictKind.INCONCLUSIVE
+    assert BY_WORD in verdict.reason
+    # Without that word it is blamed, and one that says it of fewer turns than stand there too.
+    for keep in (None, 12):
+        blamed = judge(rule, stuck(replaces=False, settings=replace(settings, keep=keep)))
+        assert len(blamed.failures) == 1
+
+
+def degraded(*, said: bool, status: str | None = "degraded: a cell is damaged", after: str | None = None) -> Play:
+    """The original of a statement is damaged; the summary that says it is replaced by one that says it as well, or
+    not. Nobody read the status right before, which is nothing unusual."""
+    play = Play((*OPS, "override"))
+    play.say("a", PORT.text, PORT).say("b", TARGET.text, TARGET).say("c", "Go on.").look(play.raws("a", "b", "c"))
+    play.compact(shown=("a", "b"), reply=PORT.text)
+    pointers, answers = [pointer("a"), pointer("b")], {"p-a": ValueError("damaged"), "p-b": found(TARGET.text)}
+    play.look([summary("s1", PORT.text, covers=("a", "b")), *play.raws("c")], pointers=pointers)
+    play.call("corrupt", {"token": "p-a"}, True)
+    play.look([summary("s1", PORT.text, covers=("a", "b")), *play.raws("c")], pointers=pointers, answers=answers)
+    if status is not None:
+        play.call("status", {}, status)
+    play.say("d", "And on.")
+    play.call("live", {}, [summary("s1", PORT.text, covers=("a", "b")), *play.raws("c", "d")])
+    play.compact(shown=("c",), reply="Notes.")
+    text = PORT.text if said else "Notes."
+    play.look([summary("s2", text, covers=("a", "b", "c")), *play.raws("d")], pointers=pointers, answers=answers)
+    return play if after is None else play.call("status", {}, after)
+
+
+@pytest.mark.parametrize(
+    ("play", "failures"),
+    [
+        (degraded(said=False), 1),
+        (degraded(said=False, after="degraded: a cell is damaged"), 1),
+        (degraded(said=True), 0),
+        # It was repaired meanwhile, or never known to be degraded: other rules speak of that.
+        (degraded(said=False, after="lossless"), 0),
+        (degraded(said=False, status="lossless"), 0),
+        (degraded(said=False, status=None), 0),
+    ],
+)
+def test_ret_3_while_degraded_the_last_summary_that_says_something_goes_on_saying_it(
+    play: Play, failures: int
+) -> None:
+    told = judge("RET-3", play)
+
+    assert [failure.fact for failure in told.failures] == [str_of(PORT)] * failures
+
+
+def str_of(fact: Fact) -> str:
+    return f"“{fact.text}” (turn a)"
 
 
 class Either:

@@ -1,10 +1,12 @@
 """STR, IDX-1, IDX-3 to IDX-5, PRO-4, REC-3 and REC-4: windows, originals and the index, from look to look."""
 
+import json
 from collections.abc import Mapping, Sequence
 
 import pytest
 from history_builder import ALL, KEEPING, Play, answer, found, judge, raw, slot, summary
 
+from anchorhold.checkers.ids import MOST
 from anchorhold.compactor import Settings
 from anchorhold.history import EventType
 from anchorhold.workload import Append
@@ -74,6 +76,47 @@ def test_str_2_no_id_stands_for_two_items() -> None:
     assert "2 items" in judge("STR-2", play).failures[0].sentence
 
 
+def taking_places(*ids: str, before_last: str | None = None, named: str = "m-{turn}") -> Play:
+    """Summaries of these ids take each other's place, and each says something else; one turn stays all the while."""
+    play = Play((*KEEPING, "reopen", "clear", "rewind", "crash"), mechanisms=("summariser",))
+    play.say("t0", "This one stays.")
+    for number, name in enumerate(ids):
+        if number == len(ids) - 1 and before_last is not None:
+            play.call(before_last, {})
+        stays = Item(id=named.format(turn="t0", at=number), kind=CarrierKind.RAW, text="This one stays.", turn="t0")
+        play.say(f"n{number}", f"Note {number}.").compact().look([summary(name, f"As of note {number}."), stays])
+    return play
+
+
+@pytest.mark.parametrize(
+    ("ids", "failures"),
+    [("abc", 0), ("aba", 1), ("abcb", 1), ("aaa", 0), ("abab", 2)],
+)
+def test_str_2_no_summary_gets_the_id_of_one_that_left(ids: str, failures: int) -> None:
+    assert len(judge("STR-2", taking_places(*ids)).failures) == failures
+
+
+@pytest.mark.parametrize(
+    ("operation", "failures"),
+    [("reopen", 1), ("clear", 0), ("rewind", 0), ("crash", 0)],
+)
+def test_str_2_what_was_undone_may_be_done_again(operation: str, failures: int) -> None:
+    assert len(judge("STR-2", taking_places(*"aba", before_last=operation)).failures) == failures
+
+
+def test_str_2_where_ids_are_places_in_the_window_they_name_nothing() -> None:
+    assert judge("STR-2", taking_places(*"aba", named="m{at}")).failures == ()
+
+
+@pytest.mark.parametrize("many", [MOST // 2, 4 * MOST])
+def test_str_2_the_first_ids_and_the_latest_are_remembered_however_many_there_were(many: int) -> None:
+    ids = [f"s{number}" for number in range(many)]
+
+    assert [f.fact for f in judge("STR-2", taking_places(*ids, "s0")).failures] == ["s0"]
+    assert [f.fact for f in judge("STR-2", taking_places(*ids, ids[-2])).failures] == [ids[-2]]
+    assert judge("STR-2", taking_places(*ids, "new")).failures == ()
+
+
 def test_str_2_leaves_turns_that_came_in_twice_to_idx_5() -> None:
     play = Play().say("a", "One.").say("b", "Two.").say("a", "One.")
     play.look([Item(id=f"m-{t}", kind=CarrierKind.RAW, text=play.texts[t], turn=t) for t in "aba"])
@@ -91,8 +134,9 @@ def test_anc_1_a_turn_is_in_the_window_only_with_the_arguments_of_its_calls(text
     assert bool(judge("ANC-1", play).failures) is not there
 
 
-def archive(*times: int) -> Play:
-    """An archive that is looked at before a compaction, after one that failed, and after the next one."""
+def archive(*times: int, crashed: bool = False) -> Play:
+    """An archive that is looked at before a compaction, after one that failed, and after the next one; `crashed`: one
+    that added nothing failed before, and the second one died."""
     play = Play(KEEPING).say("a", "Words of a.").say("b", "Words of b.").say("z", "Go on.")
     held = ["Words of a."]
 
@@ -105,6 +149,9 @@ def archive(*times: int) -> Play:
 
     play.look(play.raws("a", "b", "z")).compact(shown=("a",), reply="Notes s1.")
     look("s1", "b", "z")
+    if crashed:
+        play.compact(Outcome(kind=OutcomeKind.REFUSED, reason="no answer"), shown=("b",), reply="")
+        look("s1", "b", "z")
     for attempt, number in enumerate(times, start=1):
         held += ["Words of b."] * number
         last = attempt == len(times)
@@ -112,6 +159,7 @@ def archive(*times: int) -> Play:
             Outcome(kind=OutcomeKind.COMMITTED if last else OutcomeKind.FAILED, reason="no answer"),
             shown=("b",),
             reply="Notes s2." if last else TimeoutError("no answer"),
+            ended=EventType.INFO if crashed and not last else EventType.OK,
         )
         look("s2" if last else "s1", *(("z",) if last else ("b", "z")))
     return play
@@ -123,6 +171,10 @@ def test_anc_5_what_a_failed_attempt_archived_is_not_archived_again() -> None:
     assert "it is there 2 times" in twice.failures[0].sentence
     assert (once.triggered, once.failures) == (1, ())
     assert late.failures == ()
+
+
+def test_anc_5_what_a_crash_left_behind_is_not_laid_at_a_refusal_before_it() -> None:
+    assert judge("ANC-5", archive(1, 1, crashed=True)).failures == ()
 
 
 @pytest.mark.parametrize(("later", "failures"), [("Words of b. Words of z.", 0), ("Words of z.", 1)])
@@ -206,6 +258,57 @@ def test_str_4_what_has_to_stay_stays(turn: Turn, kept: bool) -> None:
 
     assert told.triggered == 1
     assert bool(told.failures) is not kept
+
+
+ASKED = '{"account":9007199254740993,"city":"Zürich","share":0.10,"names":["  a","b\\tc"]}'
+"""Arguments as a model may write them: without spaces, with a number that no double is."""
+
+
+def called_back(back: str, *, shown: str = ASKED) -> Play:
+    """A call stood in the window with its arguments written so, and its original comes back with them written so."""
+    call = ToolCall(id="c1", name="read", arguments=ASKED)
+    turn = Turn(id="t1", speaker="assistant", text="Looking.", calls=(call,))
+    play = say(Play(KEEPING), turn).look([item(turn, f"Looking.\n{shown}")]).compact()
+    pointers = [Pointer(summary="s1", token="k1", covers=("t1",))]
+    return play.look([summary("s1", "x")], pointers=pointers, answers={"k1": found(f"Looking.\n{back}")})
+
+
+SPACED = json.dumps(json.loads(ASKED))
+
+
+@pytest.mark.parametrize(
+    ("back", "shown", "words"),
+    [
+        (ASKED, ASKED, None),
+        (json.dumps({"text": ASKED}), ASKED, None),
+        (SPACED, ASKED, "written otherwise than the window showed them"),
+        # Who holds them parsed writes them down anew in both places: spaces, escapes, order and `0.1` are his own.
+        (SPACED, SPACED, None),
+        (json.dumps(json.loads(ASKED), sort_keys=True, indent=2, ensure_ascii=False), SPACED, None),
+        (SPACED.replace("9007199254740993", "9007199254740992"), SPACED, "9007199254740993"),
+        (SPACED.replace("9007199254740993", "9.007199254740993e15"), SPACED, None),
+        (SPACED.replace("9007199254740993", "90071992547409930"), SPACED, "9007199254740993"),
+        (SPACED.replace("0.1", "0.11"), SPACED, "0.10"),
+        (SPACED.replace("Z\\u00fcrich", "Zu\\u0308rich"), SPACED, "Zürich"),
+        (SPACED.replace("  a", "a"), SPACED, "a"),
+        (SPACED.replace("b\\tc", "b c"), SPACED, "b"),
+    ],
+)
+def test_str_3_arguments_come_back_with_every_value(back: str, shown: str, words: str | None) -> None:
+    told = judge("STR-3", called_back(back, shown=shown))
+
+    assert told.triggered >= 1
+    assert [words in failure.sentence for failure in told.failures] == [True] * (words is not None)
+
+
+def test_str_3_arguments_that_are_no_json_come_back_as_they_are() -> None:
+    turn = Turn(id="t1", speaker="assistant", text="So.", calls=(ToolCall(id="c1", name="read", arguments="{a: 1"),))
+    for back, failures in (("{a: 1", 0), ("{a:1", 1)):
+        play = say(Play(KEEPING), turn).look([item(turn, "So.\n{a: 1")]).compact()
+        pointers = [Pointer(summary="s1", token="k1", covers=("t1",))]
+        play.look([summary("s1", "x")], pointers=pointers, answers={"k1": found(f"So.\n{back}")})
+
+        assert len(judge("STR-3", play).failures) == failures
 
 
 def test_str_4_a_request_that_was_answered_may_go() -> None:

@@ -80,6 +80,19 @@ def test_a_turn_without_words_is_held_by_its_calls_and_without_those_by_nothing(
     assert not holds("anything", forms(Turn(id="t", speaker="user", text=" ")))
 
 
+@pytest.mark.parametrize("sort_keys", [False, True])
+@pytest.mark.parametrize("separators", [(", ", ": "), (",", ":")])
+def test_a_turn_of_nothing_but_a_call_is_known_again_where_its_arguments_were_parsed(
+    separators: tuple[str, str], sort_keys: bool
+) -> None:
+    arguments = '{ "path" : "/srv/a7",  "city":"Zürich","all": true}'
+    turn = Turn(id="t", speaker="assistant", calls=(ToolCall(id="c", name="read", arguments=arguments),))
+    again = json.dumps(json.loads(arguments), separators=separators, sort_keys=sort_keys)
+
+    assert holds(plain(f"called read with {again}"), forms(turn))
+    assert not holds(plain(f"called read with {again.replace('/srv/a7', '/srv/a8')}"), forms(turn))
+
+
 def test_a_text_quotes_a_source_by_a_run_of_its_words() -> None:
     assert quotes("So: the canary was green.", "The canary was green all night")
     assert not quotes("Summary of the conversation so far", "The canary was green all night")

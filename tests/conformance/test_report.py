@@ -4,6 +4,7 @@ import io
 import json
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import get_args
@@ -119,16 +120,21 @@ class Page(HTMLParser):
         raise AssertionError(f"a comment: {data}")
 
 
+def of_any_text(*examples: str) -> Callable[[Callable[[str], None]], Callable[[], None]]:
+    """A test of whatever a compactor may say, these texts among it."""
+
+    def over_texts(test: Callable[[str], None]) -> Callable[[], None]:
+        for text in examples:
+            test = example(text)(test)
+        return settings(max_examples=50, deadline=None)(given(ANY_TEXT)(test))
+
+    return over_texts
+
+
 ORDINARY = Page(report.html(*failing(stderr="words")))
 
 
-@settings(max_examples=50, deadline=None)
-@given(ANY_TEXT)
-@example(HOSTILE[0])
-@example(HOSTILE[1])
-@example(HOSTILE[2])
-@example(HOSTILE[3])
-@example(HOSTILE[6])
+@of_any_text(*HOSTILE[:4], HOSTILE[6])
 def test_html_holds_any_text_as_text_only(text: str) -> None:
     source = report.html(*saying(text))
     page = Page(source)
@@ -142,10 +148,7 @@ def test_html_holds_any_text_as_text_only(text: str) -> None:
     assert "".join(visible(" ".join(text.split())).split()) in squeezed
 
 
-@settings(max_examples=50, deadline=None)
-@given(ANY_TEXT)
-@example(HOSTILE[5])
-@example(HOSTILE[4])
+@of_any_text(*HOSTILE[4:6])
 def test_terminal_receives_no_sequence_and_reads_no_markup_of_a_compactor(text: str) -> None:
     output = plain(on_terminal(*saying(text)))
 
@@ -154,10 +157,7 @@ def test_terminal_receives_no_sequence_and_reads_no_markup_of_a_compactor(text: 
     assert wanted in "".join(output.split())
 
 
-@settings(max_examples=50, deadline=None)
-@given(ANY_TEXT)
-@example(HOSTILE[6])
-@example(HOSTILE[3])
+@of_any_text(HOSTILE[3], HOSTILE[6])
 def test_junit_is_xml_and_holds_any_text_as_text_only(text: str) -> None:
     root = ET.fromstring(junit(saying(text)[0]))
     case = next(each for each in root.iter("testcase") if each.get("name", "").startswith("REC-1 "))

@@ -38,6 +38,10 @@ def test_aims_are_rules_and_needs_are_operations(scenario: Scenario) -> None:
     assert scenario.needs <= EVERY | {Mechanism.CONCURRENCY.value, "kill"}
 
 
+AGAIN = frozenset({"ingested-again", "forgotten"})
+"""Scenarios in which a caller plays its transcript again."""
+
+
 @pytest.mark.parametrize("scenario", ALL, ids=names)
 @pytest.mark.parametrize("taken", WINDOWS, ids=["tokens", "items", "few-items", "unknown"])
 def test_facts_are_said_before_they_are_dropped_and_turns_before_they_are_evicted(
@@ -48,7 +52,7 @@ def test_facts_are_said_before_they_are_dropped_and_turns_before_they_are_evicte
     facts: set[str] = set()
     for step in scenario.workload(plan(taken)).steps:
         for append in step.turns if isinstance(step, Fill) else (step,) if isinstance(step, Append) else ():
-            assert append.turn.id not in turns or (scenario.name == "ingested-again" and append in seen)
+            assert append.turn.id not in turns or (scenario.name in AGAIN and append in seen)
             seen.append(append)
             turns.add(append.turn.id)
             facts |= {fact.text for fact in append.facts}

@@ -146,6 +146,30 @@ def test_iso_1_switching_goes_over_and_comes_back(adapter):
     assert adapter.live() == before
 
 
+@pytest.mark.parametrize("leave", [("other", "u"), ("s", "somebody-else")])
+def test_iso_1_a_summary_lands_in_the_session_that_it_was_asked_of(model, leave):
+    def leaving(shown):
+        adapter.switch(*leave)
+        adapter.append(turn(21))
+        return model(shown)
+
+    adapter = Reference()
+    adapter.foresee(frozenset({"switch"}))
+    adapter.open(Settings(budget=120, watermark=0.5), leaving)
+    fill(adapter, 1, 20)
+    before = len(adapter.live())
+    outcome = adapter.compact()
+    elsewhere = [item.turn for item in adapter.live()]
+    adapter.switch("s", "u")
+    here = adapter.live()
+    adapter.close()
+
+    assert outcome.kind is OutcomeKind.COMMITTED
+    assert elsewhere == ["t21"]
+    assert [item.id for item in here if item.id == outcome.summary] == [outcome.summary]
+    assert len(here) < before
+
+
 def test_out_2_a_failing_model_is_a_failed_outcome(adapter, model):
     fill(adapter, 1, 12)
     model.fail = True

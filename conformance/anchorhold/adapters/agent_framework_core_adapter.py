@@ -133,6 +133,7 @@ class Adapter:
             budget=self._target + THRESHOLD,
             watermark=1.0,
             unit=Unit.ITEMS,
+            user=None,
             horizon=None,
             lifetime=None,
             keep=None,

@@ -240,7 +240,8 @@ class Settings:
     """What a session is opened with; `open` returns what could be taken (see `dataclasses.replace`)."""
 
     session: str = "s"
-    user: str = "u"
+    user: str | None = "u"
+    """None in what `open` returns: the compactor knows no users."""
     branch: str = "main"
     budget: int | None = None
     watermark: float | None = None

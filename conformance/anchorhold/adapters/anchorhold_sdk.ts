@@ -242,7 +242,8 @@ export interface Turn {
 /** What a session is opened with; `open` returns what could be taken. */
 export interface Settings {
   session: string;
-  user: string;
+  /** `null` in what `open` returns: the compactor knows no users. */
+  user: string | null;
   branch: string;
   budget: number | null;
   watermark: number | null;

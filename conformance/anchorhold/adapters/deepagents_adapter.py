@@ -169,7 +169,14 @@ class Adapter:
         self._trigger = max(8, wanted) if wanted else TRIGGER
         self._connect()
         return dataclasses.replace(
-            settings, budget=self._trigger, watermark=1.0, unit=Unit.ITEMS, horizon=None, lifetime=None, keep=None
+            settings,
+            budget=self._trigger,
+            watermark=1.0,
+            unit=Unit.ITEMS,
+            user=None,
+            horizon=None,
+            lifetime=None,
+            keep=None,
         )
 
     def append(self, turn: Turn) -> str:

@@ -62,6 +62,9 @@ class Reference:
     def __init__(self) -> None:
         self._directory: tempfile.TemporaryDirectory[str] | None = None
         self._open: reference.Transcript | None = None
+        self._compacting: list[reference.Transcript] = []
+        """Those that wait for their model: another session may be gone over to meanwhile, and each is closed when it
+        is through."""
         self._summarise: Summarise | None = None
         self._settings = Settings()
         self._crash_at: str | None = None
@@ -116,13 +119,18 @@ class Reference:
 
     def compact(self) -> Outcome:
         """Run one compaction."""
+        transcript = self._transcript
+        self._compacting.append(transcript)
         try:
-            return self._transcript.compact()
+            return transcript.compact()
         except Crash as crash:
             # What a dead process leaves: no commit, no tidying. Closing the file rolls back what was not committed.
             self._abandon()
             raise OperationError(f"died at step {crash}", definite=False) from None
         finally:
+            self._compacting.remove(transcript)
+            if transcript is not self._open and transcript not in self._compacting:
+                transcript.close()
             self._fail_at = None
             self._faults.disarm()
 
@@ -375,7 +383,7 @@ class Reference:
         return reference.Transcript.open(
             self._path,
             session=self._settings.session,
-            user=self._settings.user,
+            user=self._settings.user or "",
             branch=self._settings.branch,
             settings=self._taken(),
             summarise=self._ask,
@@ -394,9 +402,9 @@ class Reference:
 
     def _abandon(self) -> None:
         self._workers.stop()
-        if self._open is not None:
-            self._open.close()
-            self._open = None
+        opened, self._open = self._open, None
+        if opened is not None and opened not in self._compacting:
+            opened.close()
         if self._disk is not None:
             self._disk.close()
             self._disk = None

@@ -80,10 +80,13 @@ def _wrong(saying: Saying, alike: list[Assertion]) -> str | None:
 
 
 def _vouched(observation: Observation, item: Item, assertion: Assertion, saying: Saying) -> bool:
-    """Whether a manifest claims what a sentence says."""
+    """Whether a manifest claims what a sentence says. An entry without a subject, as of a unit alone, may be of
+    another sentence in which it stands as well."""
+    others = [sentence for sentence in sentences(content(item)) if sentence != saying.sentence]
     return any(
         same_literal(entry.literal, core(assertion.fact.literal))
         and entry.subject in (None, assertion.fact.subject)
+        and (entry.subject is not None or not any(stands(entry.literal, sentence) for sentence in others))
         and (entry.attribute is None or not saying.attributes or entry.attribute in saying.attributes)
         and HEDGE.search(entry.literal) is None
         for entry in observation.manifests.get(item.id, ())

@@ -27,6 +27,7 @@ from anchorhold.checkers.observe import (
     written_in,
 )
 from anchorhold.checkers.reading import (
+    LEADING,
     MAIN,
     READS,
     SIDELINES,
@@ -239,6 +240,8 @@ class Course(Knowing):
         """Whether something was begun while a read was under way: the look is over when the read has ended."""
         self._ended = -1
         """When the last of the operations that may change something ended."""
+        self._led = -1
+        """When another process was last done with going over to another session."""
         self._windows: dict[str, _Window] = {}
         self._raw = NONE
         self._last: Heard | None = None
@@ -464,8 +467,10 @@ class Course(Knowing):
                 self._finder.add(self.said[new])
                 if self._contained:
                     self._contained.clear()
-        elif op in ("switch", "fork"):
+        elif op in LEADING:
             self._lanes.follow(operation)
+            if operation.process != MAIN:
+                self._led = operation.end
         elif op in WITHDRAWING:
             withdrawal = withdrawal_by(operation, self.said, self._lanes)
             if withdrawal is not None:
@@ -495,6 +500,8 @@ class Course(Knowing):
             return
         self._reads = []
         start = reads[0].index
+        if self._led > start or (len(self._open) > 1 and self._leaving()):
+            return
         session = self._lanes.of(start)
         window = self._windows.get(session)
         amid = self._amid(start)
@@ -511,6 +518,10 @@ class Course(Knowing):
         seen = self._seen(look, session, window, stood, amid=amid)
         self._windows[session] = _Window(seen, look, state, stood)
         self.watching.look(seen)
+
+    def _leaving(self) -> bool:
+        """Whether another process is on its way to another session: which one is looked at is not known then."""
+        return any(stack and stack[0].op in LEADING for stack in self._open.values())
 
     def _amid(self, start: int) -> bool:
         """Whether something that may change what there is to see was under way in a look that is over."""

@@ -12,7 +12,7 @@ from anchorhold.checkers.watch import Watch
 from anchorhold.checkers.words import content
 from anchorhold.compactor import Mechanism
 from anchorhold.history import EventType
-from anchorhold.size import high_water, window_size
+from anchorhold.size import high_water, least_size
 
 
 def _died(stretch: Stretch) -> Operation | None:
@@ -136,7 +136,7 @@ class Recovery(Watch):
     def _over(self, look: Observation) -> bool:
         settings = self.known.header.settings
         limit = high_water(settings)
-        return limit is not None and window_size(look.items, settings.unit) > limit
+        return limit is not None and least_size(look.items, settings.unit) > limit
 
 
 CHECKERS = (

@@ -1,9 +1,10 @@
 """ISO: nothing of another session, nor of a branch outside one's own lineage."""
 
 import math
+from collections.abc import Iterable
 
 from anchorhold.checkers.provenance import shown_to
-from anchorhold.checkers.reading import CONTENT, Observation, Reading
+from anchorhold.checkers.reading import CONTENT, Observation, Reading, Said
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, holds, stands
@@ -33,19 +34,35 @@ def _said_elsewhere(reading: Reading, session: str, text: str) -> str | None:
     return None
 
 
+def _root(reading: Reading, session: str) -> str:
+    """The session of which a lane is a branch, or a branch of a branch."""
+    while session in reading.forks:
+        session = reading.forks[session].parent
+    return session
+
+
+def _first(said: Iterable[Said]) -> float:
+    """The event at which the first of these turns was said; never, where there is none."""
+    return min((one.at for one in said), default=math.inf)
+
+
 def iso_1(reading: Reading, tally: Tally) -> None:
-    """Whatever is shown, found, pointed at or summarised in one session, while another exists."""
-    foreign: dict[str, float] = {}
+    """Whatever is shown, found, pointed at or summarised in one session, while another exists.
+
+    To have seen branches alone says nothing of sessions: what is looked at counts where there is another session.
+    """
+    foreign: dict[str, tuple[float, float]] = {}
     for observation in reading.observations:
         session = observation.session
         if session not in foreign:
-            foreign[session] = min(
-                (s.at for i, s in reading.said.items() if not reading.belongs(i, session)), default=math.inf
-            )
-        if observation.start <= foreign[session]:
+            outside = [s for i, s in reading.said.items() if not reading.belongs(i, session)]
+            others = [s for s in outside if _root(reading, s.session) != _root(reading, session)]
+            foreign[session] = _first(outside), _first(others)
+        something, another = foreign[session]
+        if observation.start <= something:
             continue
         for where, text in _seen(observation):
-            tally.trigger()
+            tally.trigger(int(observation.start > another))
             turn = _foreign(reading, session, text) or _said_elsewhere(reading, session, text)
             if turn is not None:
                 tally.fail(
@@ -54,7 +71,28 @@ def iso_1(reading: Reading, tally: Tally) -> None:
                     fact=turn,
                     event=observation.end,
                 )
+        _declared(reading, tally, observation)
     _summarised(reading, tally)
+
+
+def _declared(reading: Reading, tally: Tally, observation: Observation) -> None:
+    """What summaries and pointers say that they stand for. Only by the suite's own ids, of which no two turns have
+    one: a compactor's own may begin anew in each session."""
+    told = [(f"item {item.id} of the window", item.covers) for item in observation.items]
+    told += [(f"pointer {pointer.token}", pointer.covers) for pointer in observation.pointers or ()]
+    for where, covers in told:
+        for turn in covers or ():
+            if (
+                turn in reading.said
+                and turn not in reading.aliases
+                and not reading.belongs(turn, observation.session)
+            ):
+                tally.fail(
+                    f"In session {observation.session}, {where} stands for {reading.quote(turn)}, which was said in "
+                    f"session {reading.said[turn].session}.",
+                    fact=turn,
+                    event=observation.end,
+                )
 
 
 def _seen(observation: Observation) -> list[tuple[str, str]]:

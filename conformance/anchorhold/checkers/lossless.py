@@ -170,16 +170,19 @@ def ret_3(reading: Reading, tally: Tally) -> None:
     """While degraded: nothing is let go that alone held something, and reads that may be affected say so."""
     for lane in reading.lanes:
         accepted: _Accepted = _Accepted()
+        status: str | None = None
         for stretch in lane:
+            # The status is not read at every look; what was read last holds unless it is told otherwise now.
+            status = stretch.before.status or status
             overridden = [o for o in stretch.of("override") if o.committed]
             if overridden:
                 accepted.since = overridden[0].end
-            if _degraded(stretch.before) and stretch.before.status is not None:
-                _let_go(reading, tally, stretch, accepted)
+            if status not in (None, LOSSLESS) and stretch.after.status != LOSSLESS:
+                _let_go(reading, tally, stretch, accepted, str(status))
             _affected(reading, tally, stretch.after)
 
 
-def _let_go(reading: Reading, tally: Tally, stretch: Stretch, accepted: _Accepted) -> None:
+def _let_go(reading: Reading, tally: Tally, stretch: Stretch, accepted: _Accepted, status: str) -> None:
     asked = [o for o in stretch.operations if o.op in ("evict", "compact")]
     if not asked:
         return
@@ -191,13 +194,14 @@ def _let_go(reading: Reading, tally: Tally, stretch: Stretch, accepted: _Accepte
             continue
         pointers = (*(stretch.before.pointers or ()), *(stretch.after.pointers or ()))
         mine = {pointer.token for pointer in covering(reading, pointers, assertion.turn)}
-        if assertion.turn in stretch.after.withdrawn or mine & stretch.after.damaged:
-            # Lost by what the suite did itself, and not by what was let go.
+        was = hold(reading, stretch.before, assertion)
+        if assertion.turn in stretch.after.withdrawn or (mine & stretch.after.damaged and was is not Hold.TEXT):
+            # Lost by what the suite did itself, and not by what was let go: unless a summary still said it.
             continue
-        was, now = hold(reading, stretch.before, assertion), hold(reading, stretch.after, assertion)
+        now = hold(reading, stretch.after, assertion)
         if was in HELD and now is Hold.LOOSE:
             tally.fail(
-                f"The status was “{stretch.before.status}”, nobody had accepted a loss, and {stretch.named()} let go "
+                f"The status was “{status}”, nobody had accepted a loss, and {stretch.named()} let go "
                 f"of what alone held {assertion}.",
                 fact=str(assertion),
                 event=stretch.after.end,

@@ -15,6 +15,7 @@ from anchorhold.checkers.reading import (
     COMMON,
     CONTENT,
     DROPPING,
+    LEADING,
     MAIN,
     READS,
     SIDELINES,
@@ -24,6 +25,7 @@ from anchorhold.checkers.reading import (
     Forked,
     Observation,
     Operation,
+    Place,
     Question,
     Reading,
     Said,
@@ -33,7 +35,6 @@ from anchorhold.checkers.reading import (
     Withdrawal,
     changed,
     convert,
-    lane,
 )
 from anchorhold.checkers.words import carries_calls, content, holds, plain, words
 from anchorhold.compactor import Advance, Audit, Ratios
@@ -176,30 +177,28 @@ def _sources(done: tuple[Operation, ...], said: Mapping[str, Said]) -> tuple[Sou
 
 
 class Lanes:
-    """In which session and branch each operation was done."""
+    """In which session, of which user, and in which branch each operation was done."""
 
     def __init__(self, header: Header, done: Iterable[Operation] = ()) -> None:
         self.forks: dict[str, Forked] = {}
-        self._session, self._branch = header.settings.session, header.settings.branch
+        self._place = Place.first(header)
         self._starts = [0]
-        self._names = [lane(self._session, self._branch)]
+        self._names = [self._place.lane]
         for operation in done:
             self.follow(operation)
 
     def follow(self, operation: Operation) -> None:
         """Go where an operation leads, in the order in which they began."""
-        if operation.op == "switch" and operation.ok:
-            self._session = str(operation.arguments.get("session", self._session))
-            self._branch = str(operation.arguments.get("branch", "main"))
-        elif operation.op == "fork" and operation.ok:
-            self._branch = str(operation.arguments.get("branch", self._branch))
-            name = lane(self._session, self._branch)
-            self.forks.setdefault(name, Forked(parent=self._names[-1], at=operation.end))
-        else:
+        if operation.op not in LEADING or not operation.ok:
             return
+        self._place = self._place.after(operation.op, operation.arguments)
+        name = self._place.lane
+        if operation.op == "fork":
+            beside = operation.process != MAIN
+            self.forks.setdefault(name, Forked(parent=self._names[-1], at=operation.end, beside=beside))
         # Operations that began before it ended were asked of the session that was left.
         self._starts.append(operation.end)
-        self._names.append(lane(self._session, self._branch))
+        self._names.append(name)
 
     def of(self, event: int) -> str:
         """The lane in which what begins at this event is done."""
@@ -674,6 +673,7 @@ def _observations(
     known: dict[str, Said] = {}
     """What had been said when a look ended, in order; it grows from look to look."""
     changing = [o for o in done if o.op not in READS and o.op not in SIDELINES]
+    leading = [(o.start, o.end) for o in done if o.op in LEADING and o.process != MAIN]
     begun, over = [o.start for o in changing], list(accumulate((o.end for o in changing), max))
 
     def under_way(look: Look) -> bool:
@@ -683,7 +683,8 @@ def _observations(
 
     def flush() -> Iterator[Observation]:
         nonlocal raw
-        if look.start is None:
+        # While somebody else goes over to another session it is not known which one is looked at.
+        if look.start is None or any(start < look.end and end > look.start for start, end in leading):
             return
         live = look.live
         if live is not None:
@@ -743,7 +744,7 @@ def beginning(session: str, last: Mapping[str, Observation], forks: Mapping[str,
     if forked is None or forked.parent not in last:
         return Observation(start=0, end=0, session=session, live=())
     parent = last[forked.parent]
-    if parent.start > forked.at:
-        # The parent was looked at again since; what it was like before is not known any more.
+    if parent.start > forked.at or forked.beside:
+        # The parent was looked at again since, or changed meanwhile; what it was like then is not known any more.
         return Observation(start=forked.at, end=forked.at, session=session, live=())
     return msgspec.structs.replace(parent, session=session)

@@ -294,7 +294,12 @@ def _added_twice(reading: Reading, tally: Tally) -> None:
     for stretch in reading.stretches:
         failing = [o for o in stretch.operations if o.op == "compact" and _declined(o)]
         committed = [o for o in stretch.operations if o.op == "compact" and o.committed]
-        pending = failing[-1].op if failing and not committed else pending if not committed else None
+        # Of what one left that was cut short CRA-1 speaks.
+        cut = any(o.op == "compact" and o.ended is EventType.INFO for o in stretch.operations)
+        if committed or cut:
+            pending = None
+        elif failing:
+            pending = failing[-1].op
         for token, answer in stretch.after.answers.items():
             if answer.kind not in CONTENT:
                 continue

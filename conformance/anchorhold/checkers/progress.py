@@ -1,17 +1,17 @@
 """PRO: a compactor that refuses everything does not conform."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from anchorhold.checkers.provenance import reply_of, shown_to
-from anchorhold.checkers.reading import Operation, Reading, Stretch
+from anchorhold.checkers.reading import LEADING, WITHDRAWING, Operation, Reading, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
-from anchorhold.checkers.words import content, plain, shorten
+from anchorhold.checkers.words import plain, shorten
 from anchorhold.compactor import Settings, Unit
 from anchorhold.history import EventType
-from anchorhold.size import CHARACTERS_A_TOKEN, high_water, turn_size, window_size
-from anchorhold_spec.vocabulary import Item, OutcomeKind
+from anchorhold.size import CHARACTERS_A_TOKEN, high_water, least_size, least_turn_size
+from anchorhold_spec.vocabulary import OutcomeKind
 
 FAULTS = frozenset(
     {
@@ -64,6 +64,14 @@ def few(settings: Settings) -> int:
     return max(FEW, settings.keep or 0)
 
 
+def by_its_word(settings: Settings) -> str:
+    """Why a window is not judged that holds no more than the compactor says it never replaces, in words."""
+    return (
+        f"it says that it always keeps its {settings.keep} newest turns (`keep`), and some windows that stayed over "
+        "the watermark held no more than these"
+    )
+
+
 def excuse(operation: Operation) -> str | None:
     """What the compactor says holds it up."""
     outcome = operation.outcome()
@@ -72,14 +80,6 @@ def excuse(operation: Operation) -> str | None:
     if outcome.kind is OutcomeKind.COMMITTED:
         return None
     return (outcome.reason or "").strip() or "; ".join(outcome.facts) or None
-
-
-def _size(items: Iterable[Item], unit: Unit) -> float:
-    """Size of a window, by whichever way of rounding makes it smaller."""
-    items = tuple(items)
-    if unit is Unit.ITEMS:
-        return window_size(items, unit)
-    return min(window_size(items, unit), sum(len(content(item)) for item in items) / CHARACTERS_A_TOKEN)
 
 
 def _asked(stretch: Stretch | None) -> bool:
@@ -101,6 +101,8 @@ def held_up(reading: Reading, stretch: Stretch, compact: Operation) -> str | Non
     """What really holds a window up, in words. An end over the watermark is then no failure, and no success."""
     settings = reading.header.settings
     if left_over(reading, stretch) <= few(settings) and (compact.committed or excuse(compact) is not None):
+        if left_over(reading, stretch) > FEW:
+            return by_its_word(settings)
         return "some windows stayed over the watermark with the latest turns and the summary in them"
     return withheld(compact, settings)
 
@@ -132,6 +134,15 @@ def withheld(compact: Operation, settings: Settings) -> str | None:
     return None
 
 
+def overtaken(reading: Reading, compact: Operation) -> bool:
+    """Whether the caller took something away, or went elsewhere, while a compaction waited for its model, and it was
+    not carried out: what it was asked for holds no more."""
+    return not compact.committed and any(
+        o.op in LEADING | WITHDRAWING and o.process != compact.process and compact.start < o.start < compact.end
+        for o in reading.operations
+    )
+
+
 def _said(compact: Operation) -> str:
     """What the compaction answered instead of an explanation, in words."""
     if compact.committed:
@@ -157,7 +168,7 @@ def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...], sick: floa
     unit = reading.header.settings.unit
     asked, replaced, waiting, last, tries = 0, False, 0, 0, 0
     most = 0
-    sizes = {turn: turn_size(said.turn, unit) for turn, said in reading.said.items()}
+    sizes = {turn: least_turn_size(said.turn, unit) for turn, said in reading.said.items()}
     following = (*lane[1:], None)
     for stretch, then in zip(lane, following, strict=True):
         if sick < stretch.after.start:
@@ -168,9 +179,12 @@ def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...], sick: floa
             most = 2 * max(WITHOUT_BUDGET, len(stretch.after.raw) + len(removed))
         replaced |= bool(stretch.new_summaries) or bool(removed)
         turns = [said.turn.id for said in reading.present(stretch.after) if not said.turn.protected]
-        # What the window would hold if nothing had ever been compacted.
+        # What the window would hold at least if nothing had ever been compacted.
         demand = len(turns) if limit is None else sum(map(sizes.__getitem__, turns))
         if not _asked(stretch) or demand <= (WITHOUT_BUDGET if limit is None else limit):
+            continue
+        if all(overtaken(reading, compact) for compact in stretch.of("compact")):
+            tally.note("some compactions were overtaken by what the caller did meanwhile")
             continue
         # Where no more than the latest turns are there, nobody has to replace any.
         if left_over(reading, stretch) > few(reading.header.settings) and not all(
@@ -180,7 +194,7 @@ def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...], sick: floa
         # Of several compactions in a row it is the last that counts.
         if _asked(then):
             continue
-        size = _size(stretch.after.items, unit)
+        size = least_size(stretch.after.items, unit)
         if len(stretch.after.raw) <= most if limit is None else size <= limit:
             tally.trigger(int(replaced))
             continue

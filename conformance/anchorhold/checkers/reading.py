@@ -4,6 +4,7 @@ All looking around between two changing operations together is one `Observation`
 same session are joined by the `Stretch` of operations between them. `anchorhold.checkers.observe` makes all this.
 """
 
+import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -67,6 +68,8 @@ SIDELINES = frozenset({"describe", "note", "close", "files", "scan", "begin", "a
 """Operations that neither look nor change anything. What a worker does in them is an operation of its own."""
 WITHDRAWING = frozenset({"clear", "rewind", "forget"})
 """Operations by which the caller takes turns away."""
+LEADING = frozenset({"switch", "fork"})
+"""Operations that lead to another session or branch."""
 MAIN = "main"
 """The process that does what the workload says, one step after the other."""
 CONTENT = frozenset({AnswerKind.FOUND, AnswerKind.PARTIAL})
@@ -317,6 +320,8 @@ class Forked:
     parent: str
     at: int
     """Event at which it was acknowledged."""
+    beside: bool = False
+    """Whether another process than the main one began it, so that something may have been under way meanwhile."""
 
 
 def said_by(known: "Known", append: Operation) -> Said | None:
@@ -409,9 +414,47 @@ class Knowing:
         return f"{'Turn' if first else 'turn'} {turn} ({what})"
 
 
-def lane(session: str, branch: str) -> str:
-    """A session and a branch as one name."""
-    return session if branch == "main" else f"{session} ({branch})"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where operations are done: a session, whose it is, and a branch of it."""
+
+    session: str
+    branch: str
+    user: str | None
+    """None where the compactor knows no users: they tell no sessions apart then."""
+    home: str | None
+    """The user with whom the history begins."""
+
+    @classmethod
+    def first(cls, header: Header) -> "Place":
+        """Where a history begins."""
+        settings = header.settings
+        return cls(session=settings.session, branch=settings.branch, user=settings.user, home=settings.user)
+
+    def after(self, op: str, arguments: Mapping[str, Any]) -> "Place":
+        """Where a `switch` or a `fork` leads that ended without an error."""
+        if op == "fork":
+            return replace(self, branch=str(arguments.get("branch", self.branch)))
+        user = arguments.get("user", self.user)
+        return replace(
+            self,
+            session=str(arguments.get("session", self.session)),
+            branch=str(arguments.get("branch", "main")),
+            user=self.user if self.home is None or user is None else str(user),
+        )
+
+    @property
+    def lane(self) -> str:
+        """All of it as one name, which no other place has; the first user goes without saying."""
+        name = _unmistakable(self.session)
+        if self.user != self.home:
+            name = f"{name} of {_unmistakable(str(self.user))}"
+        return name if self.branch == "main" else f"{name} ({self.branch})"
+
+
+def _unmistakable(name: str) -> str:
+    """A name as it is, or quoted where it could be taken for one that was put together of several."""
+    return name if " " not in name and not name.startswith('"') else json.dumps(name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

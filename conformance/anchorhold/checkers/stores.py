@@ -12,7 +12,7 @@ from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content
 from anchorhold.compactor import Mechanism
 from anchorhold.history import EventType
-from anchorhold.size import high_water, window_size
+from anchorhold.size import high_water, least_size
 from anchorhold_spec.vocabulary import OutcomeKind
 
 WRITING = frozenset({"compact", "evict", "tombstone", "supersede", "forget", "append", "clear", "rewind", "override"})
@@ -189,7 +189,7 @@ def pro_3(reading: Reading, tally: Tally) -> None:
             if cut is None or len(alone) != 1 or alone[0].op != "compact":
                 continue
             compact = alone[0]
-            over = limit is None or window_size(stretch.before.items, unit) > limit
+            over = limit is None or least_size(stretch.before.items, unit) > limit
             faithful = bool(compact.calls) and all(
                 c.ok and c.value.get("mode", "faithful") == "faithful" for c in compact.calls
             )

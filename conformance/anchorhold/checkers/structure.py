@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from itertools import islice, pairwise
 from operator import lt
 
+from anchorhold.checkers.arguments import Arguments, written_oddly
+from anchorhold.checkers.ids import UNMAKING, Ids
 from anchorhold.checkers.keys import Keys
 from anchorhold.checkers.reading import Known, Observation, Operation, Reading, convert, said_by
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
@@ -112,9 +114,10 @@ class CallsAndResults(Watch):
 
 
 class Order(Watch):
-    """Each window: turns in the order in which they came, each once, and no id twice; and marks that stay."""
+    """Each window: turns in the order in which they came, each once, and no id twice; marks that stay; and ids of
+    summaries that no later one gets."""
 
-    operations = frozenset({"append"})
+    operations = frozenset({"append", *UNMAKING})
 
     def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
         super().__init__(known, keys, tally)
@@ -124,8 +127,12 @@ class Order(Watch):
         self._marks = False
         self._marked: dict[str, str] = {}
         self._judged: dict[str, tuple[object, int]] = {}
+        self._ids = Ids()
 
     def operation(self, operation: Operation) -> None:
+        if operation.op != "append":
+            self._ids = Ids()
+            return
         turn = convert(operation.arguments["turn"], Turn)
         if turn.id in self._came:
             self._again.add(turn.id)
@@ -142,6 +149,13 @@ class Order(Watch):
         if judged is None or judged[0] is not look.live or judged[1] != state[1]:
             self._window(look)
             self._judged[look.session] = state
+            for item in self._ids.again(look.session, look.live):
+                self.tally.fail(
+                    f"Summary {item.id} is another one than that which had its id before, and left the window: "
+                    "whatever named the first now names the second.",
+                    fact=item.id,
+                    event=look.end,
+                )
         if self._marks:
             self._marks_of(look)
 
@@ -255,12 +269,15 @@ def odd(turn: Turn) -> bool:
 
 
 def str_3(reading: Reading, tally: Tally) -> None:
-    """Each turn of bytes, control characters, odd white space or other scripts: in the window, and by its pointer."""
+    """Each turn of bytes, control characters, odd white space or other scripts, and each call whose arguments are
+    written in a way of their own: in the window, and by its pointer."""
+    arguments = Arguments()
     for observation in reading.observations:
         for item in observation.items:
             turn = reading.turn_of(item.turn)
             if item.kind is CarrierKind.RAW and turn in reading.said:
                 _compare(reading, tally, observation, turn, item, f"in the window ({item.id})")
+                arguments.shown(reading.said[str(turn)].turn, content(item))
         for token, answer in observation.answers.items():
             pointer = reading.pointers.get(token)
             covers = reading.turns_of(pointer.covers) if pointer is not None else None
@@ -272,6 +289,14 @@ def str_3(reading: Reading, tally: Tally) -> None:
                 if len(among) > 1 and reading.said[turn].turn.data is not None and answer.data is None:
                     continue
                 _compare(reading, tally, observation, turn, answer, f"by pointer {token}")
+                said = reading.said[turn].turn
+                if not written_oddly(said):
+                    continue
+                tally.trigger()
+                why = arguments.changed(said, content(answer))
+                if why is not None:
+                    what = f"{reading.quote(turn, first=True)} comes back by pointer {token}, and {why}."
+                    tally.fail(what, fact=turn, event=observation.end)
 
 
 def _among(reading: Reading, observation: Observation, text: str) -> frozenset[str]:

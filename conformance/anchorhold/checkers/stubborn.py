@@ -2,14 +2,14 @@
 
 from statistics import median
 
-from anchorhold.checkers.progress import excuse, few
+from anchorhold.checkers.progress import FEW, by_its_word, excuse, few
 from anchorhold.checkers.reading import Observation, Reading, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import shorten
 from anchorhold.compactor import Mechanism, Unit
 from anchorhold.history import EventType
-from anchorhold.size import high_water, turn_size, window_size
+from anchorhold.size import high_water, least_size, turn_size
 from anchorhold_spec.vocabulary import Turn
 
 WITHOUT_BUDGET = 24
@@ -85,7 +85,7 @@ def bad(reading: Reading, observation: Observation) -> dict[str, str]:
 
 
 def _wanting(reading: Reading, observation: Observation, stuck: dict[str, str]) -> list[Turn]:
-    """Ordinary turns in a window that is over its watermark, where there are enough to work with; none otherwise."""
+    """Ordinary turns in a window that is over its watermark; none where it is not."""
     settings = reading.header.settings
     limit = high_water(settings)
     turns = [
@@ -93,9 +93,7 @@ def _wanting(reading: Reading, observation: Observation, stuck: dict[str, str]) 
         for said in reading.present(observation)
         if said.turn.id in observation.raw and said.turn.id not in stuck and not said.turn.protected
     ]
-    if len(turns) <= few(settings):
-        return []
-    over = len(turns) > WITHOUT_BUDGET if limit is None else window_size(observation.items, settings.unit) > limit
+    over = len(turns) > WITHOUT_BUDGET if limit is None else least_size(observation.items, settings.unit) > limit
     return turns if over else []
 
 
@@ -120,9 +118,13 @@ def _pro_2(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
         stuck = bad(reading, before) if compacted else {}
         if not stuck and before.damaged:
             stuck = {"": "damage was done to stored bytes"}
-        if not compacted or not stuck or not _well(stretch) or not _wanting(reading, before, stuck):
+        ordinary = len(_wanting(reading, before, stuck)) if stuck and _well(stretch) else 0
+        # There have to be enough to work with.
+        if ordinary <= few(reading.header.settings):
             if reading.removed(stretch):
                 tries = 0
+            elif ordinary > FEW:
+                tally.note(by_its_word(reading.header.settings))
             continue
         replaced = [turn for turn in reading.removed(stretch) if turn not in stuck]
         if replaced:
@@ -135,8 +137,8 @@ def _pro_2(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
             why = excuse(compacted[-1])
             told = f" It says “{shorten(why)}”." if why else ""
             tally.fail(
-                f"{since}, and {tries} compactions in a row replaced nothing of the "
-                f"{len(_wanting(reading, before, stuck))} ordinary turns in the window.{told}",
+                f"{since}, and {tries} compactions in a row replaced nothing of the {ordinary} ordinary turns in the "
+                f"window.{told}",
                 fact=next(iter(stuck)) or "the store",
                 event=stretch.after.end,
             )

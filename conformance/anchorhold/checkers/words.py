@@ -142,11 +142,36 @@ def words(turn: Turn) -> str:
 def forms(turn: Turn) -> tuple[tuple[str, ...], ...]:
     """For each part of a turn that a copy must hold, the ways in which it may be written down.
 
-    Calls are asked for only where the turn has no other words: transcripts render calls in many ways.
+    Calls are asked for only where the turn has no other words: transcripts render calls in many ways. Who holds their
+    arguments parsed writes them down anew.
     """
     own = decoded(turn.text, turn.data)
-    parts = [own] if own.strip() else [call.arguments for call in turn.calls if call.arguments.strip()]
-    return tuple(tuple(_escaped(part)) for part in parts)
+    if own.strip():
+        return (tuple(_escaped(own)),)
+    given = [call.arguments for call in turn.calls if call.arguments.strip()]
+    return tuple(tuple(dict.fromkeys((*_escaped(each), *_serialised(each)))) for each in given)
+
+
+_WAYS = tuple(
+    json.JSONEncoder(ensure_ascii=ascii_only, separators=separators, sort_keys=sort_keys).encode
+    for ascii_only in (True, False)
+    for separators in ((",", ":"), (", ", ": "))
+    for sort_keys in (False, True)
+)
+
+
+def _serialised(arguments: str) -> Iterator[str]:
+    """Arguments as they are written by whoever parsed them: with and without spaces and escapes, and with the names
+    of members in their order; and each of these as JSON inside JSON."""
+    try:
+        parsed = json.loads(arguments)
+        ways = {write(parsed): None for write in (_WAYS[:4] if arguments.isascii() else _WAYS)}
+    except (ValueError, RecursionError):
+        return
+    ways.pop(arguments, None)
+    for way in ways:
+        yield plain(way)
+        yield plain(json.dumps(way)[1:-1])
 
 
 def _escaped(part: str) -> set[str]:

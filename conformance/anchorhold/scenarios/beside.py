@@ -121,7 +121,10 @@ def _taken_back(plan: Plan) -> tuple[AnyStep, ...]:
 
 
 def _forgotten(plan: Plan) -> tuple[AnyStep, ...]:
-    """A secret in the window, in an original, in a summary, and in a summary of that: forgotten each time (B31)."""
+    """A secret in the window, in an original, in a summary, and in a summary of that: forgotten each time (B31).
+
+    A caller that plays its transcript again hands forgotten turns in once more, under their ids: they stay forgotten.
+    """
     planter = plan.planter
     early, kept = (planter.say(fact) for fact in plan.facts(2))
     live, late = planter.say(planter.fact("identifier")), planter.say(planter.fact("path"))
@@ -133,6 +136,8 @@ def _forgotten(plan: Plan) -> tuple[AnyStep, ...]:
         *plan.compacted("faithful", *plan.facts(1)),
         Forget(turn=early.turn.id),
         *_asks(*early.facts, *kept.facts),
+        early,
+        *_asks(*early.facts),
         live,
         Forget(turn=live.turn.id),
         late,
@@ -140,6 +145,8 @@ def _forgotten(plan: Plan) -> tuple[AnyStep, ...]:
         Forget(turn=late.turn.id),
         *_asks(*secrets, *kept.facts),
         Reopen(),
+        live,
+        kept,
         *plan.compacted("drop"),
         *_asks(*secrets, *kept.facts),
     )
@@ -183,6 +190,51 @@ def _forked(plan: Plan) -> tuple[AnyStep, ...]:
     )
 
 
+def _left_meanwhile(plan: Plan) -> tuple[AnyStep, ...]:
+    """Another session is gone over to while a summary is being written: when it comes it is of the one that it was
+    asked of, whichever is open by then (ISO-1)."""
+    mine, theirs, more = plan.facts(3), plan.facts(2), plan.facts(2)
+    back, over = Switch(session="s", user="u"), Switch(session="another", user="u")
+    # Somebody else's session may have the same name; who knows no users has one session of it.
+    namesake = over if plan.taken.user is None else Switch(session="s", user="somebody-else")
+    return (
+        Summariser(mode="faithful"),
+        plan.fill(*mine),
+        Meanwhile(steps=(namesake, *plan.said(*theirs))),
+        Compact(),
+        *_asks(*mine[:2], *theirs[:1]),
+        *plan.compacted("faithful"),
+        back,
+        *_asks(*mine, *theirs[:1]),
+        # Now it has a summary already, and so has the other.
+        plan.fill(*more),
+        Meanwhile(steps=(over,)),
+        Compact(),
+        back,
+        *plan.compacted("drop"),
+        *_asks(*mine, *more, *theirs),
+    )
+
+
+def _forked_meanwhile(plan: Plan) -> tuple[AnyStep, ...]:
+    """A branch begins while a summary is being written: what is said in it stays in it, and the summary, where it
+    lands at all, is of what was there before (ISO-1, CON-1)."""
+    common, theirs, ours = plan.facts(2), plan.facts(2), plan.facts(2)
+    return (
+        Summariser(mode="faithful"),
+        plan.fill(*common),
+        Meanwhile(steps=(Fork(branch=TWIG), *plan.said(*theirs))),
+        Compact(),
+        *_asks(*common, *theirs),
+        Switch(session="s", user="u"),
+        *_asks(*common, *theirs),
+        *plan.compacted("faithful", *ours),
+        Switch(session="s", user="u", branch=TWIG),
+        *plan.compacted("drop"),
+        *_asks(*common, *ours, *theirs),
+    )
+
+
 def _forgotten_in_a_branch(plan: Plan) -> tuple[AnyStep, ...]:
     """What two branches have in common is erased in one of them: nothing of it is left in the other (ERA-1)."""
     secret, other = (plan.planter.say(fact) for fact in plan.facts(2))
@@ -206,8 +258,14 @@ SIDE_BY_SIDE = (
     Scenario(name="appends-and-failure", aims=("CON-1", "OUT-1", "PRO-3"), build=_during_a_failure, needs=BESIDE),
     Scenario(name="two-compactions", aims=("CON-2", "CON-1", "PTR-3"), build=_second, needs=BESIDE),
     Scenario(name="cleared-meanwhile", aims=("CON-3", "RET-5"), build=_cleared, needs=BESIDE | {"clear"}),
-    Scenario(name="taken-back", aims=("CON-3", "IDX-4", "PTR-2"), build=_taken_back, needs=frozenset({"rewind"})),
-    # What was forgotten frees its key: nowhere else is one so likely to be given out again.
+    # What was taken back frees its place, and what was forgotten its key: nowhere else is one so likely to be given
+    # out again.
+    Scenario(
+        name="taken-back",
+        aims=("CON-3", "IDX-4", "PTR-2", "EPO-1", "EPO-2"),
+        build=_taken_back,
+        needs=frozenset({"rewind"}),
+    ),
     Scenario(
         name="forgotten", aims=("ERA-1", "REC-2", "ANC-1", "EPO-1"), build=_forgotten, needs=frozenset({"forget"})
     ),
@@ -216,9 +274,13 @@ SIDE_BY_SIDE = (
     ),
     Scenario(
         name="forgotten-in-a-branch",
-        aims=("ERA-1", "ISO-1"),
+        aims=("ERA-1", "EPO-1"),
         build=_forgotten_in_a_branch,
         needs=frozenset({"forget", "fork", "switch"}),
     ),
     Scenario(name="forked", aims=("ISO-1", "CON-3", "PTR-4"), build=_forked, needs=frozenset({"fork", "switch"})),
+    Scenario(name="left-meanwhile", aims=("ISO-1", "CON-1"), build=_left_meanwhile, needs=BESIDE | {"switch"}),
+    Scenario(
+        name="forked-meanwhile", aims=("CON-1", "PTR-3"), build=_forked_meanwhile, needs=BESIDE | {"fork", "switch"}
+    ),
 )

@@ -60,19 +60,29 @@ def _damaged(plan: Plan) -> tuple[AnyStep, ...]:
 
 
 def _two_sessions(plan: Plan) -> tuple[AnyStep, ...]:
-    """Two users on one store: neither may see, find or point at anything of the other's (ISO-1)."""
-    mine, theirs = plan.facts(3), plan.facts(3)
-    return (
+    """A user's two sessions, and one of somebody else's that has the name of the first: nobody may see, find or point
+    at anything of another's (ISO-1). Each differs from the first in one respect alone.
+
+    A compactor that knows no users is not asked about them: to it one name is one session.
+    """
+    planter = plan.planter
+    mine, other, theirs = plan.facts(3), plan.facts(3), plan.facts(2)
+    steps: list[AnyStep] = [
         *plan.compacted("faithful", *mine),
-        Switch(session="another", user="somebody-else"),
+        Switch(session="another", user="u"),
         *(Ask(fact=fact) for fact in mine),
-        *plan.compacted("drop", *theirs),
-        *(Ask(fact=fact) for fact in (*mine, *theirs)),
-        Switch(session="s", user="u"),
-        *(Ask(fact=fact) for fact in (*mine, *theirs)),
-        *plan.compacted("drop"),
-        *(Ask(fact=fact) for fact in (*mine, *theirs)),
-    )
+        *plan.compacted("drop", *other),
+        *(Ask(fact=fact) for fact in (*mine, *other)),
+    ]
+    if plan.taken.user is not None:
+        steps += (
+            Switch(session="s", user="somebody-else"),
+            *(planter.utter(fact.text, fact) for fact in theirs),
+            *(Ask(fact=fact) for fact in (*mine[:2], *other[:1])),
+            *plan.compacted("faithful"),
+        )
+    asked = tuple(Ask(fact=fact) for fact in (*mine, *other, *theirs))
+    return (*steps, Switch(session="s", user="u"), *asked, *plan.compacted("drop"), *asked)
 
 
 DAMAGE = (

@@ -1,6 +1,7 @@
 """Evidence and structure: labels that lie, sizes and ages, originals that may expire, questions that demand evidence,
 calls that are answered late, bytes that are easily changed, and turns that may never go."""
 
+import json
 from dataclasses import replace
 
 from anchorhold.planting import ARGUMENT
@@ -146,6 +147,33 @@ def _cuts(plan: Plan) -> tuple[AnyStep, ...]:
     return (*steps, Probe())
 
 
+def _written(number: int, arguments: str) -> str:
+    """The same arguments as a model may write them: without spaces, over several lines, with and without escapes, and
+    with numbers that a careless reader rounds."""
+    values = json.loads(arguments) | {"city": "Zürich – 東京", "account": 9_007_199_254_740_993 + number}
+    match number % 3:
+        case 0:
+            return json.dumps(values, separators=(",", ":"))
+        case 1:
+            return json.dumps({"where": [values, ["  two  spaces", "a\ttab"]]}, ensure_ascii=False, indent=4)
+        case _:
+            return json.dumps(values, ensure_ascii=False, separators=(" , ", " : "))[:-1] + ' , "share" : 0.10 }'
+
+
+def _calls(plan: Plan) -> tuple[Append, ...]:
+    """Calls whose arguments are not written as a library would write them, each with its result."""
+    steps: list[Append] = []
+    for number in range(3):
+        asking, result = plan.planter.call(plan.planter.argument())
+        call = asking.turn.calls[0]
+        call = replace(call, arguments=_written(number, call.arguments))
+        # It has words by which it is known again, whatever becomes of its arguments.
+        turn = replace(asking.turn, text=f"Looking this up ({call.id}).", calls=(call,))
+        facts = tuple(replace(fact, text=fact.literal) for fact in asking.facts)
+        steps += (Append(turn=turn, facts=facts), result)
+    return tuple(steps)
+
+
 def _exact(plan: Plan) -> tuple[AnyStep, ...]:
     """Bytes and characters that are easily changed, in the window, behind pointers, and after a restart (STR-3)."""
     planter = plan.planter
@@ -154,6 +182,7 @@ def _exact(plan: Plan) -> tuple[AnyStep, ...]:
         planter.utter("\n    Indented, and ended by a blank line (note outer). \t\n\n", speaker="assistant"),
         planter.attach(SURROGATES),
         planter.attach(noise(plan)),
+        *_calls(plan),
     )
     return (
         *odd,
@@ -188,7 +217,8 @@ def _standing(plan: Plan) -> tuple[AnyStep, ...]:
 
 
 def _consumed(plan: Plan) -> tuple[AnyStep, ...]:
-    """An approval that was used, a run that was killed, a mail that was begun: past in every window (STR-2)."""
+    """An approval that was used, a run that was killed, a mail that was begun: past in every window; and ids of
+    summaries that stay unique over a restart (STR-2)."""
     planter = plan.planter
     used = planter.marked(planter.utter("Go ahead with step one.", speaker="user"), "consumed")
     asking, result = planter.call(*plan.facts(1))
@@ -203,6 +233,8 @@ def _consumed(plan: Plan) -> tuple[AnyStep, ...]:
         *plan.compacted("faithful", *plan.facts(1)),
         Reopen(),
         *plan.compacted("paraphrase"),
+        # A third summary in any case, after a restart: some take no paraphrase.
+        *plan.compacted("faithful", *plan.facts(1), idle=1),
         *(Ask(fact=fact, evidence=True) for fact in (*result.facts, *mail.facts)),
     )
 

@@ -216,6 +216,27 @@ def _degraded(plan: Plan) -> tuple[AnyStep, ...]:
     )
 
 
+def _last_said(plan: Plan) -> tuple[AnyStep, ...]:
+    """The originals of some statements are damaged, and the summary that still says them is to be replaced by one
+    that does not: while it is degraded that is a loss like any other (RET-3). The rest goes on (PRO-2)."""
+    said = tuple(plan.planter.utter(fact.text, fact) for fact in plan.facts(3))
+    facts = tuple(fact for append in said for fact in append.facts)
+    return (
+        *said,
+        *plan.compacted("faithful"),
+        *(Corrupt(turn=append.turn.id) for append in said[:2]),
+        *_asks(*facts),
+        Summariser(mode="drop"),
+        plan.fill(*plan.facts(1)),
+        Compact(),
+        *_asks(*facts),
+        Reopen(),
+        Override(reason="the caller accepts it"),
+        *plan.compacted("drop"),
+        Probe(),
+    )
+
+
 def _audited(plan: Plan) -> tuple[AnyStep, ...]:
     """So many compactions that an audit is due, with something in the first of them to fetch (RET-2)."""
     fact = plan.planter.fact("path")
@@ -269,6 +290,12 @@ TROUBLE = (
     ),
     Scenario(
         name="degraded", aims=("RET-1", "RET-3", "RET-5"), build=_degraded, needs=frozenset({"status", "corrupt"})
+    ),
+    Scenario(
+        name="last-said-while-degraded",
+        aims=("RET-3", "RET-1"),
+        build=_last_said,
+        needs=frozenset({"status", "corrupt"}),
     ),
     Scenario(
         name="turns-of-workers",

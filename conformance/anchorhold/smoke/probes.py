@@ -244,11 +244,11 @@ def _branch(session: Session) -> None:
     """Other sessions and branches, and back; what the caller takes back."""
     session.attempt("switch", SwitchParams(session="s-2", user="u"))
     session.attempt("live")
-    session.attempt("switch", SwitchParams(session=SETTINGS.session, user=SETTINGS.user))
+    session.attempt("switch", SwitchParams(session=SETTINGS.session, user="u"))
     if session.attempt("live") is not None and "fork" in session.offered:
         session.attempt("fork", BranchParams(branch="twig"))
         session.attempt("live")
-        session.attempt("switch", SwitchParams(session=SETTINGS.session, user=SETTINGS.user))
+        session.attempt("switch", SwitchParams(session=SETTINGS.session, user="u"))
     _append(session, "late")
     session.attempt("rewind", TurnParams(turn="late-3"))
     session.attempt("live")

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import msgspec
 
-from anchorhold.checkers.reading import MAIN, READS, SIDELINES, lane
+from anchorhold.checkers.reading import LEADING, MAIN, READS, SIDELINES, Place
 from anchorhold.history import Event, EventType, Header
 from anchorhold_spec.vocabulary import OutcomeKind
 
@@ -149,12 +149,20 @@ def carry(header: Header, events: Iterable[Event]) -> list[Event]:
 
 def _operations(header: Header, events: Iterable[Event]) -> Iterator[Event | _Look]:
     """Looks as one, and every event that is not of a look."""
-    session, branch = header.settings.session, header.settings.branch
-    look = _Look(lane(session, branch))
+    place = Place.first(header)
+    lane = place.lane
+    look = _Look(lane)
     depth = 0
     reading: Event | None = None
-    arguments: Any = None
+    asked: dict[str, Any] = {}
+    """By process, what its latest `switch` or `fork` asked for."""
     for event in events:
+        if event.op in LEADING:
+            if event.type is EventType.INVOKE:
+                asked[event.process] = event.value if isinstance(event.value, dict) else {}
+            elif event.type is EventType.OK:
+                place = place.after(event.op, asked.get(event.process, {}))
+                lane = place.lane
         if event.process != MAIN:
             yield event
             continue
@@ -162,6 +170,8 @@ def _operations(header: Header, events: Iterable[Event]) -> Iterator[Event | _Lo
         if event.op in READS and depth == 0:
             if invoked:
                 reading = event
+                if not look.reads:
+                    look.lane = lane
             elif reading is not None:
                 look.reads.append((reading, event))
                 reading = None
@@ -169,14 +179,7 @@ def _operations(header: Header, events: Iterable[Event]) -> Iterator[Event | _Lo
         depth = max(0, depth + (1 if invoked else -1))
         if invoked and event.op not in SIDELINES and look.reads:
             yield look
-            look = _Look(lane(session, branch))
-        if event.op in ("switch", "fork"):
-            if invoked:
-                arguments = event.value if isinstance(event.value, dict) else {}
-            elif event.type is EventType.OK and arguments:
-                session = str(arguments.get("session", session))
-                branch = str(arguments.get("branch", "main" if event.op == "switch" else branch))
-                look = _Look(lane(session, branch), look.reads)
+            look = _Look(lane)
         yield event
     if look.reads:
         yield look

@@ -75,6 +75,7 @@ def literals(
     times = [match.span() for match in TIMESTAMP.finditer(text)] if flags & TIME else []
     result: list[Literal] = []
     last = len(found) - 1
+    unit = 0
     for i, word in told:
         if word.literals:
             here = at[i]
@@ -82,11 +83,13 @@ def literals(
                 kind, begin, finish, own, key = literal
                 begin += here
                 finish += here
+                if begin < unit:  # what belongs to the number before it is no literal of its own
+                    continue
                 if kind == AMOUNT:
                     kind = "number"
                     after = known[i + 1] if i < last else None
                     if after is not None and after.unit and at[i + 1] == finish + 1:
-                        finish += 1 + after.unit
+                        unit = finish = finish + 1 + after.unit
                         own = text[begin:finish]
                 elif kind == OPTION:
                     kind = "identifier"

@@ -30,6 +30,7 @@ from compactors.common import (
     bare,
     committed,
     failed,
+    kept,
     limit,
     noted,
     nothing,
@@ -38,6 +39,7 @@ from compactors.common import (
     refused,
     replaceable,
     size,
+    verifiable,
     whole,
 )
 
@@ -89,12 +91,13 @@ class Journal:
         self.settings, self.summarise = settings, summarise
         self.records: list[Record] = []
         self.synced: list[bytes] = []
-        self.session, self.branch = settings.session, settings.branch
+        self.session, self.branch = f"{settings.user}/{settings.session}", settings.branch
         self.guard = threading.RLock()
         self.compacting = False
         self.held = False
         self.now = 0.0
         self.damaged: set[str] = set()
+        self.accepted = False
         self.armed: tuple[str, str] | None = None
         self.folder: tempfile.TemporaryDirectory[str] | None = None
         self.folded: dict[tuple[str, str], Folded] = {}
@@ -203,8 +206,11 @@ class Journal:
 
     def append(self, turn: Turn) -> None:
         with self.guard:
-            if turn.id not in self.view().turns:
+            if turn.id not in self.view().turns and not self.forgotten(turn.id):
                 self.add("turn", turn=msgspec.to_builtins(turn))
+
+    def forgotten(self, turn: str) -> bool:
+        return any(record["kind"] == "erase" and record["turn"] == turn for record in self.records)
 
     def live(self) -> list[Item]:
         with self.guard:
@@ -295,6 +301,7 @@ class Journal:
     def write_summary(self, session: str, branch: str, old: Sequence[str], reply: Reply) -> Record | None:
         """One record makes a summary; none where the store did not take it."""
         number = 1 + sum(record["kind"] == "summary" for record in self.records)
+        text = self.careful(self.view(session, branch).summary, reply.text)
         record: Record = {
             "kind": "summary",
             "session": session,
@@ -302,7 +309,7 @@ class Journal:
             "at": self.now,
             "id": f"record-{number}",
             "covers": list(old),
-            "text": noted(reply.text, len(old)),
+            "text": noted(text, len(old)),
         }
         fault = self.trip("write")
         if fault in ("error", "full"):
@@ -313,6 +320,12 @@ class Journal:
         if fault is None:
             self.sync()
         return record if self.stands(record) else None
+
+    def careful(self, before: Record | None, text: str) -> str:
+        """While records are damaged the summary before may be all that says something, and goes on being said."""
+        if before is None or not self.damaged or self.accepted:
+            return text
+        return kept(text, verifiable(bare(before["text"])))
 
     def stands(self, record: Record) -> bool:
         """Read back what was synced: what the store says of itself is no evidence."""
@@ -344,7 +357,7 @@ class Journal:
             _, _, turn = token.removeprefix("journal:").partition(":")
             if not token.startswith("journal:") or not turn:
                 return Answer(kind=AnswerKind.FOREIGN)
-            if any(record["kind"] == "erase" and record["turn"] == turn for record in self.records):
+            if self.forgotten(turn):
                 return self.erased()
             view = self.view()
             if turn not in view.turns or token != self.token(turn):
@@ -398,7 +411,7 @@ class Journal:
             self.branch = branch
 
     def switch(self, session: str, user: str, branch: str = "main") -> None:
-        self.session, self.branch = session, branch
+        self.session, self.branch = f"{user}/{session}", branch
 
     def forget(self, turn: str) -> Outcome:
         with self.guard:
@@ -487,7 +500,10 @@ class Journal:
         return "lossless"
 
     def override(self, reason: str) -> Outcome:
-        return Outcome(kind=OutcomeKind.COMMITTED) if self.status() != "lossless" else refused("it is lossless")
+        if self.status() == "lossless":
+            return refused("it is lossless")
+        self.accepted = True
+        return Outcome(kind=OutcomeKind.COMMITTED)
 
     def evict(self, token: str) -> Outcome:
         return refused("records stay until the horizon")

@@ -114,7 +114,8 @@ class SlotCache:
         )
 
     def open(self, settings: Settings, summarise: Summarise) -> Settings:
-        settings = replace(settings, horizon=None, lifetime=None)
+        # A session's name is all that it goes by.
+        settings = replace(settings, horizon=None, lifetime=None, user=None)
         self.settings, self.summarise = settings, summarise
         self.state = State()
         self.name = settings.session

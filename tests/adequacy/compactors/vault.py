@@ -32,6 +32,7 @@ from compactors.common import (
     bare,
     committed,
     failed,
+    kept,
     limit,
     noted,
     nothing,
@@ -40,6 +41,7 @@ from compactors.common import (
     refused,
     replaceable,
     size,
+    verifiable,
     whole,
 )
 
@@ -90,6 +92,8 @@ class State:
     summaries: int = 0
     audits: list[Audit] = field(default_factory=list)
     accepted: str | None = None
+    forgotten: set[str] = field(default_factory=set)
+    """Ids of erased turns: they do not come back when a caller plays its transcript again."""
 
     def copied(self) -> "State":
         """The same, sharing nothing that is changed in place."""
@@ -107,6 +111,7 @@ class State:
             tokens=dict(self.tokens),
             gone=dict(self.gone),
             audits=list(self.audits),
+            forgotten=set(self.forgotten),
         )
 
 
@@ -130,7 +135,7 @@ class Vault:
     def open(self, settings: Settings, summarise: Summarise) -> Settings:
         self.settings, self.summarise = settings, summarise
         self.state = State()
-        self.lane_name = f"{settings.session}/{settings.branch}"
+        self.lane_name = f"{settings.user}/{settings.session}/{settings.branch}"
         self.guard = threading.RLock()
         self.claims: set[str] = set()
         self.now = self.wall = 0.0
@@ -171,7 +176,7 @@ class Vault:
     def append(self, turn: Turn) -> None:
         with self.guard:
             lane = self.lane
-            if turn.id in lane.said:
+            if turn.id in lane.said or turn.id in self.state.forgotten:
                 return
             self.state.turns[turn.id] = turn
             lane.said.append(turn.id)
@@ -336,6 +341,7 @@ class Vault:
         number = self.state.summaries + 1
         covers = (*(before.covers if before else ()), *old)
         generation = 1 + (before.generation if before else 0)
+        reply = self.careful(before, reply)
         summary = Summary(f"note-{number}", self.compose(reply, covers), covers, generation)
         window = [turn for turn in lane.window if turn not in old]
 
@@ -351,6 +357,12 @@ class Vault:
         self.write("commit", apply)
         self.verify_commit(summary)
         return summary
+
+    def careful(self, before: Summary | None, reply: Reply) -> Reply:
+        """While originals are damaged the summary before may be all that says something, and goes on being said."""
+        if before is None or not self.damaged or self.state.accepted is not None:
+            return reply
+        return replace(reply, text=kept(reply.text, verifiable(bare(before.text))))
 
     def compose(self, reply: Reply, covers: Sequence[str]) -> str:
         return noted(reply.text, len(covers))
@@ -469,7 +481,7 @@ class Vault:
 
     def fork(self, branch: str) -> None:
         with self.guard:
-            session = self.lane_name.split("/")[0]
+            session = self.lane_name.rpartition("/")[0]
             self.state.lanes[f"{session}/{branch}"] = self.branched(self.lane)
             self.lane_name = f"{session}/{branch}"
             self.save()
@@ -478,7 +490,7 @@ class Vault:
         return replace(lane, said=list(lane.said), window=list(lane.window), marks=dict(lane.marks))
 
     def switch(self, session: str, user: str, branch: str = "main") -> None:
-        self.lane_name = f"{session}/{branch}"
+        self.lane_name = f"{user}/{session}/{branch}"
 
     def forget(self, turn: str) -> Outcome:
         with self.guard:
@@ -491,6 +503,7 @@ class Vault:
                 self.state.cells.pop(token, None)
                 self.state.spool.pop(token, None)
             self.state.turns.pop(turn, None)
+            self.state.forgotten.add(turn)
             for lane in self.state.lanes.values():
                 lane.cleared += 1
                 lane.window = [t for t in lane.window if t != turn]
