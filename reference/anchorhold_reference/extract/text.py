@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 _ABBREVIATED = re.compile(
-    # A title has its capital and an initial no number before it, nor a part of a unit: "30 ms.", "5 s.", "9 req/s." and
-    # "20 °C." end their sentences.
+    # A title has its capital and an initial no number before it, nor a part of a unit: "30 ms.", "5 s.", "9 req/s."
+    # and "20 °C." end their sentences.
     r"(?:\b(?i:e\.g|i\.e|etc|vs|cf|approx|no|nr|fig|inc|ltd|resp)|\b(?:Dr|Mr|Mrs|Ms|Prof|St)"
     r"|(?<!\d )(?<![^\s.(\[{\"'“‘*])[A-Za-z])\.$"
 )
