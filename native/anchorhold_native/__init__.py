@@ -1,6 +1,7 @@
-"""The extractor of `anchorhold_reference.extract`, compiled. It is picked up from there where it is installed; what it
-answers is equal, fact by fact. Nothing is imported here but the number below, so that a build that no longer belongs to
-the reference beside it is told apart before any of its code runs.
+"""The extractor of `anchorhold_reference.extract`, compiled: it is picked up there, and answers the same, fact by fact.
+
+There is nothing here but the number below, so that a build that no longer belongs to the reference beside it is told
+apart before any of its code runs.
 """
 
 from typing import Final
