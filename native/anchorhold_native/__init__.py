@@ -1,4 +1,4 @@
-"""The extractor of `anchorhold_reference.extract`, compiled: it is picked up there, and answers the same, fact by fact.
+"""The extractor of `anchorhold_reference.extract`, compiled: it is picked up there, and reads the same facts.
 
 There is nothing here but the number below, so that a build that no longer belongs to the reference beside it is told
 apart before any of its code runs.

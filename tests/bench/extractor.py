@@ -2,7 +2,8 @@
 
 Speed: message text of the Claude Code streams, in MB of UTF-8 a second of processor time on one core, with the keys
 of all facts; of the Python code, and of the compiled code where it is installed; beside it how many lines were not
-remembered from an earlier one, and the rate where no turn is remembered. Quality: against `tests/reference/labels`, of the half that the extractor was not tuned on. Not a test:
+remembered from an earlier one, and the rate where no turn is remembered.
+Quality: against `tests/reference/labels`, of the half that the extractor was not tuned on. Not a test:
 nothing that is collected depends on time. Ends with 1 where a figure is not met, with 2 where the transcripts are not
 there.
 """

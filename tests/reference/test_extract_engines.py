@@ -22,7 +22,7 @@ from anchorhold_reference.extract.text import HEDGING_WORDS, NEGATING_WORDS, SPE
 from anchorhold_spec.vocabulary import Turn
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
-READ = {1: "07a3b9133010af615fd63f8a9bfca09a550bf9d68044ee46b9330f79f2712cf7"}
+READ = {1: "fc70f0108ff86ed3d74b485fb041befb0cb114edce4656d41a4c695db17719d1"}
 """Rules → digest of the facts of `SAMPLE`."""
 SAMPLE = tuple(
     sorted(
@@ -330,7 +330,7 @@ def test_text_of_a_class_of_its_own_is_text(engine):
 
 
 FIXED = (
-    "The deploy target of job J-88 is /srv/a7. db: port != 80\nuser: the port of db is probably not 8080, but see #12.",
+    "The deploy target of job J-88 is /srv/a7. db: port != 80\nuser: the port of db is probably not 80, but see #12.",
     "  12→\tif x_y > 0x1F: return 'no'  # at least 30 ms, v1.2.3 and/or src/**/*.py\n",
     'Ana Kelvo said "stop, use port 7443" on 12 Nov 2026 at 09:14. 1. Retry 3 times. e.g. NASA isn’t 5% of APIs.',
     f"{{{'k' * 70}:[1,2,not-{'n' * 30}]}} https://x.org/a?b=1. ana@kelvo.example 10.0.0.7:80 -x --long 24-hour 10-20",

@@ -1,4 +1,4 @@
-"""Every text of transcripts, whatever their formats: strings of JSON at any depth; where it is none, lines in groups."""
+"""Every text of transcripts, whatever their formats: strings of JSON at any depth, or lines in groups."""
 
 import json
 import lzma

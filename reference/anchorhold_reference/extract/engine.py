@@ -1,4 +1,4 @@
-"""Which code reads the facts of a text: the Python code or, where `anchorhold-native` is installed, the same compiled.
+"""Which code reads facts: the Python code or, where `anchorhold-native` is installed, the same compiled.
 
 Both give the same answers, so that it is no setting. Who wants the Python code names it:
 `mentions(text, engine=engine.PYTHON)`.
@@ -14,8 +14,8 @@ from anchorhold_reference.extract.mention import Fact, Mention
 from anchorhold_reference.extract.python import Python
 
 RULES: Final = 1
-"""The rules by which facts are read, counted up with every change of what is read out of any text. Compiled code that was
-written for other rules is not used."""
+"""The rules by which facts are read, counted up with every change of what is read out of any text. Compiled code for
+other rules is not used."""
 
 log = logging.getLogger("anchorhold.extract")
 
