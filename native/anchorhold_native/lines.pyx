@@ -2,7 +2,7 @@
 
 from anchorhold_native.characters cimport Py_UNICODE_ISSPACE, PyUnicode_READ, part
 from anchorhold_native.keys cimport key
-from anchorhold_native.line cimport Line, read
+from anchorhold_native.line cimport Held, Line, read
 from anchorhold_native.literals cimport literals
 from anchorhold_native.memo cimport Memo
 from anchorhold_native.patterns cimport Found, Pattern
@@ -26,6 +26,7 @@ cdef str PLAIN = words.PLAIN
 cdef str _HEDGED = python._FRAMES[False, True]
 cdef str _NEGATED = python._FRAMES[True, False]
 cdef str _BOTH = python._FRAMES[True, True]
+cdef str _BOUND_ENDS = "".join({end for tail in python._BOUND_TAILS for end in (tail[-1], tail[-1].upper())})
 cdef frozenset _NEEDS_SENTENCE = NEEDS_SENTENCE
 
 cdef Pattern _THE = Pattern(python._THE, "search")
@@ -58,19 +59,20 @@ cdef tuple read_line(str text):
         return ()
     if line.separators:  # white space to Python and not to PCRE2
         return python.read_line(text)
-    cdef list held = literals(line)
+    literals(line)
     cdef Found found
+    cdef Py_ssize_t i
     cdef bint states = (line.flags & EQUALS and _says_colon(line)) or (
         line.flags & OF and line.flags & VERB and _THE.find(text, 0, line.length, &found)
     )
-    if not held and not states and not line.flags & (NEGATION | HEDGE):
+    if not line.holding and not states and not line.flags & (NEGATION | HEDGE):
         return ()
     cdef list said = sentences(line)
     cdef Sentence sentence
     cdef list frames = [_frame(sentence) for sentence in said]
     if line.length > _WHOLE:
         whole = [python.Sentence(*values_of(sentence)) for sentence in said]
-        pieces, frames = python._cut(whole, frames, held)
+        pieces, frames = python._cut(whole, frames, [(None, line.held[i].begin, line.held[i].end) for i in range(line.holding)])
         said = [sentence_of(tuple(piece)) for piece in pieces]
     cdef list result = []
     cdef dict slots = {}
@@ -84,8 +86,8 @@ cdef tuple read_line(str text):
                 _add_polarity(result, line, sentence, "negation", sentence.negators, slot is not None)
             if sentence.hedges:
                 _add_polarity(result, line, sentence, "hedge", sentence.hedges, slot is not None)
-    if held:
-        _add_facts(result, line, held, said, frames, slots)
+    if line.holding:
+        _add_facts(result, line, said, frames, slots)
     return tuple(result)
 
 
@@ -106,17 +108,20 @@ cdef bint _says_colon(Line line):
     return False
 
 
-cdef int _add_facts(list result, Line line, list held, list said, list frames, dict slots) except -1:
+cdef int _add_facts(list result, Line line, list said, list frames, dict slots) except -1:
     """The literals of a line as facts, each with what its sentence says of it."""
-    cdef Py_ssize_t number = -1, stop = -1, begin, end, last = len(said) - 1
+    cdef Py_ssize_t i, number = -1, stop = -1, begin, end, last = len(said) - 1
     cdef Sentence sentence = said[0]
     cdef _Clauses clauses = None
     cdef Found found
     cdef bint negated, hedged, is_part
+    cdef Held* one
     cdef str kind, literal, frame, own, words_of = None, levelled = None
     cdef bytes known
     cdef tuple inside = None
-    for kind, begin, end, literal, known in held:
+    for i in range(line.holding):
+        one = &line.held[i]
+        begin, end = one.begin, one.end
         if begin >= stop and number < last:
             while begin >= stop and number < last:
                 number += 1
@@ -128,15 +133,19 @@ cdef int _add_facts(list result, Line line, list held, list said, list frames, d
             frame = frames[number]
             inside = slots.get(sentence.start) if slots else None
         own = frame
+        kind = <str>one.kind
         if kind == "number":
             if begin < sentence.body:  # the number of an item in a list says nothing
                 continue
-            if line.flags & BOUND_END and _BOUND.find(line.text, max(sentence.body, begin - 20), begin, &found):
+            if line.flags & BOUND_END and _may_bound(line, begin) and _BOUND.find(line.text, max(sentence.body, begin - 20), begin, &found):
                 own = _BOUND.names[found.group] + frame
         negated = hedged = False
         if clauses is not None:
             clauses.govern(begin, end, &negated, &hedged)
-        if not known or own is not PLAIN:
+        literal = part(line.text, begin, end) if one.text is NULL else <str>one.text
+        if one.key is not NULL and own is PLAIN:
+            known = <bytes>one.key
+        else:
             if kind in _NEEDS_SENTENCE:
                 if levelled is None:
                     levelled = " ".join(words_of.split())
@@ -163,6 +172,13 @@ cdef int _add_facts(list result, Line line, list held, list said, list frames, d
             )
         )
     return 0
+
+
+cdef bint _may_bound(Line line, Py_ssize_t at):
+    """Whether what stands before a place may be a bound, by its last character."""
+    while at > 0 and Py_UNICODE_ISSPACE(PyUnicode_READ(line.kind, line.data, at - 1)):
+        at -= 1
+    return at > 0 and PyUnicode_READ(line.kind, line.data, at - 1) in _BOUND_ENDS
 
 
 cdef class _Clauses:
