@@ -32,7 +32,8 @@ static PyObject *mention_placed(PyTypeObject *type, PyObject *fact, Py_ssize_t a
         Py_XDECREF(end);
         return NULL;
     }
-    for (int i = 0; i < MENTION_FIELDS; i++) made->ob_item[i] = i == MENTION_START || i == MENTION_END ? NULL : Py_NewRef(values[i]);
+    for (int i = 0; i < MENTION_FIELDS; i++)
+        made->ob_item[i] = i == MENTION_START || i == MENTION_END ? NULL : Py_NewRef(values[i]);
     made->ob_item[MENTION_START] = start;
     made->ob_item[MENTION_END] = end;
     return (PyObject *)made;

@@ -12,7 +12,6 @@ cdef struct Literal:
 
 cdef class Word:
     cdef int flags
-    cdef list _kept
     cdef Literal* literals
     cdef Py_ssize_t many
     cdef Py_ssize_t capital_begin

@@ -14,7 +14,7 @@ from anchorhold_native.keys cimport key
 from anchorhold_native.patterns cimport Found, Pattern
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_CLEAR, Py_INCREF, Py_XDECREF
+from cpython.ref cimport Py_CLEAR, Py_DECREF, Py_INCREF, Py_XDECREF
 from libc.stdint cimport uint8_t, uint64_t
 
 from anchorhold_reference.extract import patterns, text
@@ -75,24 +75,26 @@ cdef class Word:
     """What is to be known of a word; `capital_begin` is -1 where no capitalised word stands in it."""
 
     def __dealloc__(self):
+        cdef Py_ssize_t i
+        for i in range(self.many):
+            Py_DECREF(<object>self.literals[i].kind)
+            Py_DECREF(<object>self.literals[i].text)
+            Py_DECREF(<object>self.literals[i].key)
         PyMem_Free(self.literals)
 
     cdef int hold(self, list literals) except -1:
-        """Hold literals: tuples of kind, begin, end, text and key, to which `literals` points from now on."""
-        cdef Py_ssize_t i
+        """Hold literals: tuples of kind, begin, end, text and key."""
         cdef tuple one
         self.literals = <Literal*>PyMem_Malloc(len(literals) * sizeof(Literal))
         if self.literals is NULL:
             raise MemoryError
-        self._kept = literals
-        self.many = len(literals)
-        for i in range(self.many):
-            one = literals[i]
-            self.literals[i].kind = <PyObject*>one[0]
-            self.literals[i].begin = one[1]
-            self.literals[i].end = one[2]
-            self.literals[i].text = <PyObject*>one[3]
-            self.literals[i].key = <PyObject*>one[4]
+        for one in literals:
+            kind, begin, end, text, key = one
+            self.literals[self.many] = Literal(<PyObject*>kind, <PyObject*>text, <PyObject*>key, begin, end)
+            Py_INCREF(kind)
+            Py_INCREF(text)
+            Py_INCREF(key)
+            self.many += 1
         return 0
 
 
