@@ -3,7 +3,7 @@
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-MODULES = ("engine", "keys", "line", "lines", "literals", "memo", "patterns", "sentences", "words")
+MODULES = ("engine", "facts", "keys", "line", "lines", "literals", "memo", "patterns", "sentences", "words")
 
 setup(
     ext_modules=cythonize(
