@@ -17,7 +17,7 @@ typedef struct {
 #define MENTION_FIELDS 14
 
 /* A fact of a line as a tuple of the given type, in a text in which the line begins at `at`. */
-static PyObject *mention_placed(PyTypeObject *type, const fact_t *fact, Py_ssize_t at) {
+static inline PyObject *mention_placed(PyTypeObject *type, const fact_t *fact, Py_ssize_t at) {
     PyObject *start = PyLong_FromSsize_t(at + fact->start);
     PyObject *end = start ? PyLong_FromSsize_t(at + fact->end) : NULL;
     PyTupleObject *made = end ? PyObject_GC_NewVar(PyTupleObject, type, MENTION_FIELDS) : NULL;

@@ -39,7 +39,7 @@ cdef extern from "recent.h":
 
 
 cdef enum:
-    _RECENT = 1 << 14  # half of the words of a transcript are a few thousand
+    _RECENT = 1 << 16  # as many as a generation of those that are remembered
 
 cdef Py_ssize_t _LONGEST = python.LONGEST
 cdef str AMOUNT = python.AMOUNT
