@@ -3,7 +3,19 @@
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-MODULES = ("engine", "keys", "line", "lines", "literals", "memo", "patterns", "pointers", "sentences", "words")
+MODULES = (
+    "engine",
+    "facts",
+    "keys",
+    "line",
+    "lines",
+    "literals",
+    "memo",
+    "patterns",
+    "pointers",
+    "sentences",
+    "words",
+)
 
 setup(
     ext_modules=cythonize(
@@ -11,7 +23,7 @@ setup(
             Extension(
                 f"anchorhold_native.{module}",
                 [f"anchorhold_native/{module}.pyx"],
-                depends=["anchorhold_native/blake2b.h", "anchorhold_native/mention.h"],
+                depends=[f"anchorhold_native/{header}.h" for header in ("blake2b", "mention", "recent")],
                 libraries=["pcre2-8"] if module == "patterns" else [],
                 extra_compile_args=["-O2"],
             )

@@ -134,7 +134,15 @@ static inline void hash_character(hash_t *hash, uint32_t c) {
 
 /* Text as CPython holds it where a character takes two bytes; most of it is ASCII all the same. */
 static inline void hash_two_bytes(hash_t *hash, const uint16_t *text, size_t many) {
-    for (size_t i = 0; i < many; i++) {
+    size_t i = 0;
+    for (; i + 8 <= many && hash->filled + 8 <= HASH_BLOCK; i += 8) {
+        unsigned all = 0;
+        for (int j = 0; j < 8; j++) all |= text[i + j];
+        if (all >= 0x80) break;
+        for (int j = 0; j < 8; j++) hash->block[hash->filled + j] = (uint8_t)text[i + j];
+        hash->filled += 8;
+    }
+    for (; i < many; i++) {
         if (text[i] < 0x80 && hash->filled < HASH_BLOCK)
             hash->block[hash->filled++] = (uint8_t)text[i];
         else

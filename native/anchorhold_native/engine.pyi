@@ -1,5 +1,3 @@
-"""Types of the compiled module."""
-
 from typing import Final
 
 from anchorhold_reference.extract.mention import Fact, Mention

@@ -12,19 +12,20 @@ from anchorhold_native.characters cimport (
     PyUnicode_READ,
     part,
 )
+from anchorhold_native.facts cimport Facts, fact_t, mention_placed
 from anchorhold_native.keys cimport key_of_number
 from anchorhold_native.lines cimport LINES
 from anchorhold_native.words cimport WORDS
 from cpython.dict cimport PyDict_GetItemWithError
+from cpython.object cimport PyObject
 
 from anchorhold_reference.extract.mention import LINE, Mention
 
-cdef extern from "mention.h":
-    object mention_placed(type kind, tuple fact, Py_ssize_t at)
-
-
 cdef str _LINE = LINE
+cdef str _NUMBER = "number"
 cdef type _Mention = Mention
+if len(Mention._fields) != 14 or Mention.__dictoffset__:
+    raise TypeError("a Mention is not what is made here")
 
 
 cdef class Native:
@@ -47,10 +48,10 @@ cdef class Native:
         return seen
 
     def facts_in(self, line):
-        return compiled.facts_in(PyUnicode_FromObject(line))
+        return compiled.facts_in(PyUnicode_FromObject(line)).tuples()
 
     def read_line(self, line):
-        return compiled.read_line(PyUnicode_FromObject(line))
+        return compiled.read_line(PyUnicode_FromObject(line)).tuples()
 
     def remembered(self):
         return len(LINES)
@@ -118,26 +119,13 @@ cdef int _add_number(
     cdef bytes key = key_of_number(text, begin, digits, end, _LINE)
     if seen is not None and PyDict_GetItemWithError(seen, key) is not NULL:
         return 0
-    cdef object mention = mention_placed(
-        _Mention,
-        (
-            "number",
-            part(text, begin, digits),
-            begin,
-            digits,
-            part(text, begin, end),
-            key,
-            None,
-            None,
-            None,
-            False,
-            False,
-            _LINE,
-            None,
-            False,
-        ),
-        0,
-    )
+    cdef str literal = part(text, begin, digits), said = part(text, begin, end)
+    cdef fact_t fact
+    fact.kind, fact.literal, fact.said, fact.key = <PyObject*>_NUMBER, <PyObject*>literal, <PyObject*>said, <PyObject*>key
+    fact.slot, fact.frame, fact.speaker = <PyObject*>None, <PyObject*>_LINE, <PyObject*>None
+    fact.start, fact.end = begin, digits
+    fact.negated = fact.hedged = fact.part = False
+    mention = mention_placed(_Mention, &fact, 0)
     if seen is None:
         every.append(mention)
     else:
@@ -145,16 +133,14 @@ cdef int _add_number(
     return 0
 
 
-cdef int _add(tuple facts, Py_ssize_t at, list every, dict seen) except -1:
+cdef int _add(Facts facts, Py_ssize_t at, list every, dict seen) except -1:
     """The facts of a line that begins at a place of a text."""
-    cdef tuple f
-    cdef object mention
-    for f in facts:
-        if seen is not None and (f[13] is True or PyDict_GetItemWithError(seen, f[5]) is not NULL):
-            continue
-        mention = mention_placed(_Mention, f, at)
+    cdef Py_ssize_t i
+    cdef fact_t* fact
+    for i in range(facts.many):
+        fact = &facts.all[i]
         if seen is None:
-            every.append(mention)
-        else:
-            seen[f[5]] = mention
+            every.append(mention_placed(_Mention, fact, at))
+        elif not fact.part and PyDict_GetItemWithError(seen, <object>fact.key) is NULL:
+            seen[<object>fact.key] = mention_placed(_Mention, fact, at)
     return 0

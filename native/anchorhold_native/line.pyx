@@ -10,9 +10,10 @@ from anchorhold_native.characters cimport (
     PyUnicode_READ,
 )
 from anchorhold_native.words cimport WORDS, Word
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.stdlib cimport qsort
 from libc.string cimport memcpy
 
 from anchorhold_reference.extract import words as python
@@ -31,6 +32,28 @@ cdef class Line:
         if self.words is not self._few:
             PyMem_Free(self.words)
             PyMem_Free(self.told)
+        PyMem_Free(self.held)
+
+    cdef int hold(self, PyObject* kind, Py_ssize_t begin, Py_ssize_t end, PyObject* text, PyObject* key) except -1:
+        """Add a literal. What is pointed to lives at least as long as the line: it is a word's, or for ever."""
+        cdef void* more
+        if self.holding == self._held_room:
+            self._held_room = max(8, 2 * self._held_room)
+            more = PyMem_Realloc(self.held, self._held_room * sizeof(Held))
+            if more is NULL:
+                raise MemoryError
+            self.held = <Held*>more
+        cdef Held* place = &self.held[self.holding]
+        place.kind, place.begin, place.end, place.text, place.key = kind, begin, end, text, key
+        place.order = self.holding
+        self.holding += 1
+        return 0
+
+    cdef int sort(self) noexcept:
+        """Put the literals in the order of the text; those that begin together stay in theirs."""
+        if self.holding > 1:
+            qsort(self.held, self.holding, sizeof(Held), _compare)
+        return 0
 
     cdef Word word(self, Py_ssize_t number):
         """What is to be known of a word, None of one that says nothing."""
@@ -108,6 +131,14 @@ cdef class Line:
             self.flags |= word.flags
         self.many += 1
         return 0
+
+
+cdef int _compare(const void* one, const void* other) noexcept nogil:
+    cdef const Held* left = <const Held*>one
+    cdef const Held* right = <const Held*>other
+    if left.begin != right.begin:
+        return -1 if left.begin < right.begin else 1
+    return -1 if left.order < right.order else 1
 
 
 cdef Line read(str text):

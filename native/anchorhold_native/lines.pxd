@@ -1,3 +1,4 @@
+from anchorhold_native.facts cimport Facts
 from anchorhold_native.memo cimport Memo
 
 
@@ -6,5 +7,5 @@ cdef class Lines(Memo):
 
 
 cdef Lines LINES
-cdef tuple facts_in(str line)
-cdef tuple read_line(str text)
+cdef Facts facts_in(str line)
+cdef Facts read_line(str text)

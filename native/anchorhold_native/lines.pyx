@@ -1,8 +1,9 @@
 """`anchorhold_reference.extract.lines`, function by function: the facts of one line. What is rare is left to the code there."""
 
 from anchorhold_native.characters cimport Py_UNICODE_ISSPACE, PyUnicode_READ, part
+from anchorhold_native.facts cimport Facts
 from anchorhold_native.keys cimport key
-from anchorhold_native.line cimport Line, read
+from anchorhold_native.line cimport Held, Line, read
 from anchorhold_native.literals cimport literals
 from anchorhold_native.memo cimport Memo
 from anchorhold_native.patterns cimport Found, Pattern
@@ -26,6 +27,7 @@ cdef str PLAIN = words.PLAIN
 cdef str _HEDGED = python._FRAMES[False, True]
 cdef str _NEGATED = python._FRAMES[True, False]
 cdef str _BOTH = python._FRAMES[True, True]
+cdef str _BOUND_ENDS = "".join({end for tail in python._BOUND_TAILS for end in (tail[-1], tail[-1].upper())})
 cdef frozenset _NEEDS_SENTENCE = NEEDS_SENTENCE
 
 cdef Pattern _THE = Pattern(python._THE, "search")
@@ -43,50 +45,54 @@ cdef class Lines(Memo):
         return read_line(key)
 
 
+cdef Facts _NONE = Facts()
 cdef Lines LINES = Lines(1 << 14)
 
 
-cdef tuple facts_in(str line):
+cdef Facts facts_in(str line):
     """The facts of a line that begins with a word, parts of slots included, by places in the line."""
     return LINES.get(line) if len(line) <= _LONGEST else read_line(line)
 
 
-cdef tuple read_line(str text):
+cdef Facts read_line(str text):
     """The same, read anew."""
     cdef Line line = read(text)
     if not line.flags & _TELLING:
-        return ()
+        return _NONE
+    cdef Facts result = Facts.__new__(Facts)
     if line.separators:  # white space to Python and not to PCRE2
-        return python.read_line(text)
-    cdef list held = literals(line)
+        for fact in python.read_line(text):
+            result.add_values(fact)
+        return result
+    literals(line)
     cdef Found found
+    cdef Py_ssize_t i
     cdef bint states = (line.flags & EQUALS and _says_colon(line)) or (
         line.flags & OF and line.flags & VERB and _THE.find(text, 0, line.length, &found)
     )
-    if not held and not states and not line.flags & (NEGATION | HEDGE):
-        return ()
+    if not line.holding and not states and not line.flags & (NEGATION | HEDGE):
+        return _NONE
     cdef list said = sentences(line)
     cdef Sentence sentence
     cdef list frames = [_frame(sentence) for sentence in said]
     if line.length > _WHOLE:
         whole = [python.Sentence(*values_of(sentence)) for sentence in said]
-        pieces, frames = python._cut(whole, frames, held)
+        pieces, frames = python._cut(whole, frames, [(None, line.held[i].begin, line.held[i].end) for i in range(line.holding)])
         said = [sentence_of(tuple(piece)) for piece in pieces]
-    cdef list result = []
     cdef dict slots = {}
     if states or line.flags & (NEGATION | HEDGE):
         for sentence in said:
             slot = slot_in(text, sentence) if states else None
             if slot is not None:
                 slots[sentence.start] = (slot.start, slot.end)
-                result.append(python._stated(text, sentence, slot))
+                result.add_values(python._stated(text, sentence, slot))
             if sentence.negators:
                 _add_polarity(result, line, sentence, "negation", sentence.negators, slot is not None)
             if sentence.hedges:
                 _add_polarity(result, line, sentence, "hedge", sentence.hedges, slot is not None)
-    if held:
-        _add_facts(result, line, held, said, frames, slots)
-    return tuple(result)
+    if line.holding:
+        _add_facts(result, line, said, frames, slots)
+    return result
 
 
 cdef str _frame(Sentence sentence):
@@ -106,17 +112,20 @@ cdef bint _says_colon(Line line):
     return False
 
 
-cdef int _add_facts(list result, Line line, list held, list said, list frames, dict slots) except -1:
+cdef int _add_facts(Facts result, Line line, list said, list frames, dict slots) except -1:
     """The literals of a line as facts, each with what its sentence says of it."""
-    cdef Py_ssize_t number = -1, stop = -1, begin, end, last = len(said) - 1
+    cdef Py_ssize_t i, number = -1, stop = -1, begin, end, last = len(said) - 1
     cdef Sentence sentence = said[0]
     cdef _Clauses clauses = None
     cdef Found found
     cdef bint negated, hedged, is_part
+    cdef Held* one
     cdef str kind, literal, frame, own, words_of = None, levelled = None
     cdef bytes known
     cdef tuple inside = None
-    for kind, begin, end, literal, known in held:
+    for i in range(line.holding):
+        one = &line.held[i]
+        begin, end = one.begin, one.end
         if begin >= stop and number < last:
             while begin >= stop and number < last:
                 number += 1
@@ -128,15 +137,19 @@ cdef int _add_facts(list result, Line line, list held, list said, list frames, d
             frame = frames[number]
             inside = slots.get(sentence.start) if slots else None
         own = frame
+        kind = <str>one.kind
         if kind == "number":
             if begin < sentence.body:  # the number of an item in a list says nothing
                 continue
-            if line.flags & BOUND_END and _BOUND.find(line.text, max(sentence.body, begin - 20), begin, &found):
+            if line.flags & BOUND_END and _may_bound(line, begin) and _BOUND.find(line.text, max(sentence.body, begin - 20), begin, &found):
                 own = _BOUND.names[found.group] + frame
         negated = hedged = False
         if clauses is not None:
             clauses.govern(begin, end, &negated, &hedged)
-        if not known or own is not PLAIN:
+        literal = part(line.text, begin, end) if one.text is NULL else <str>one.text
+        if one.key is not NULL and own is PLAIN:
+            known = <bytes>one.key
+        else:
             if kind in _NEEDS_SENTENCE:
                 if levelled is None:
                     levelled = " ".join(words_of.split())
@@ -144,25 +157,17 @@ cdef int _add_facts(list result, Line line, list held, list said, list frames, d
             else:
                 known = key(kind, literal, negated, hedged, own, None)
         is_part = inside is not None and <Py_ssize_t>inside[0] <= begin and end <= <Py_ssize_t>inside[1]
-        result.append(
-            (
-                kind,
-                literal,
-                begin,
-                end,
-                words_of,
-                known,
-                None,
-                None,
-                None,
-                negated,
-                hedged,
-                own,
-                sentence.speaker,
-                is_part,
-            )
+        result.add(
+            kind, literal, begin, end, words_of, known, negated, hedged, own, sentence.speaker, is_part, None
         )
     return 0
+
+
+cdef bint _may_bound(Line line, Py_ssize_t at):
+    """Whether what stands before a place may be a bound, by its last character."""
+    while at > 0 and Py_UNICODE_ISSPACE(PyUnicode_READ(line.kind, line.data, at - 1)):
+        at -= 1
+    return at > 0 and PyUnicode_READ(line.kind, line.data, at - 1) in _BOUND_ENDS
 
 
 cdef class _Clauses:
@@ -211,7 +216,7 @@ cdef bint _any_within(tuple spans, Py_ssize_t low, Py_ssize_t high) except -1:
 
 
 cdef int _add_polarity(
-    list result, Line line, Sentence sentence, str kind, tuple spans, bint is_part
+    Facts result, Line line, Sentence sentence, str kind, tuple spans, bint is_part
 ) except -1:
     """Negations or hedges, each with the words that it governs."""
     cdef Found found
@@ -229,22 +234,18 @@ cdef int _add_polarity(
         literal = part(line.text, begin, done)
         if levelled is None:
             levelled = " ".join(said.split())
-        result.append(
-            (
-                kind,
-                literal,
-                begin,
-                done,
-                said,
-                key(kind, literal, negated, hedged, "", levelled),
-                None,
-                None,
-                None,
-                negated,
-                hedged,
-                "",
-                sentence.speaker,
-                is_part,
-            )
+        result.add(
+            kind,
+            literal,
+            begin,
+            done,
+            said,
+            key(kind, literal, negated, hedged, "", levelled),
+            negated,
+            hedged,
+            "",
+            sentence.speaker,
+            is_part,
+            None,
         )
     return 0

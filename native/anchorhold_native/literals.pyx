@@ -3,9 +3,8 @@
 from anchorhold_native.characters cimport Py_UNICODE_ISALNUM, Py_UNICODE_ISSPACE, PyUnicode_READ, part
 from anchorhold_native.line cimport Line
 from anchorhold_native.patterns cimport Found, Pattern
-from anchorhold_native.words cimport Word
-
-from operator import itemgetter
+from anchorhold_native.words cimport Literal, Word
+from cpython.object cimport PyObject
 
 from anchorhold_reference.extract import patterns, text
 from anchorhold_reference.extract import words as python
@@ -18,11 +17,15 @@ cdef int QUOTE = python.QUOTE
 cdef int WIDE = python.WIDE
 cdef str AMOUNT = python.AMOUNT
 cdef str OPTION = python.OPTION
+cdef str _NUMBER = "number"
+cdef str _IDENTIFIER = "identifier"
+cdef str _TIME = "timestamp"
+cdef str _ENTITY = "entity"
+cdef str _QUOTED = "quotation"
 
 cdef Pattern _TIMESTAMP = Pattern(patterns.TIMESTAMP, "search")
 cdef Pattern _QUOTATION = Pattern(patterns.QUOTATION, "search")
 cdef Pattern _HEDGES = Pattern(text.HEDGE, "search")
-cdef object _place = itemgetter(1)
 
 
 cdef tuple negators(Line line):
@@ -60,45 +63,50 @@ cdef tuple hedges(Line line):
     return tuple(spans)
 
 
-cdef list literals(Line line):
-    """The literals of a line, in order: kind, begin, end, text, and the key where the sentence does not matter."""
-    cdef Py_ssize_t i, number, here, begin, end, last = line.many - 1
+cdef int literals(Line line) except -1:
+    """Find the literals of a line, in order; with the key those whose sentence does not matter."""
+    cdef Py_ssize_t i, j, number, here, begin, end, unit = 0, last = line.many - 1
     cdef Word word, after
-    cdef str kind, own
-    cdef bytes known
+    cdef Literal* one
+    cdef PyObject* kind
+    cdef PyObject* own
     cdef tuple times = _TIMESTAMP.spans(line.text, 0, line.length) if line.flags & TIME else ()
-    cdef list result = []
     for i in range(line.telling):
         number = line.told[i]
         word = line.word(number)
         here = line.words[number].at
-        for kind, begin, end, own, known in word.literals:
-            begin += here
-            end += here
-            if kind is AMOUNT:
-                kind = "number"
+        for j in range(word.many):
+            one = &word.literals[j]
+            kind, own = one.kind, one.text
+            begin = here + one.begin
+            end = here + one.end
+            if begin < unit:  # what belongs to the number before it is no literal of its own
+                continue
+            if kind == <PyObject*>AMOUNT:
+                kind = <PyObject*>_NUMBER
                 after = line.word(number + 1) if number < last else None
                 if after is not None and after.unit and line.words[number + 1].at == end + 1:
                     end += 1 + after.unit
-                    own = part(line.text, begin, end)
-            elif kind is OPTION:
-                kind = "identifier"
+                    unit = end
+                    own = NULL
+            elif kind == <PyObject*>OPTION:
+                kind = <PyObject*>_IDENTIFIER
                 if begin == 0:  # a line that was removed, in a difference of two files
                     continue
             if not times or not _overlap(times, begin, end):
-                result.append((kind, begin, end, own, known))
+                line.hold(kind, begin, end, own, NULL if one.key == <PyObject*>None else one.key)
     cdef list names = _names(line) if line.flags & CAPITAL else []
     if times or names or line.flags & QUOTE:
         for begin, end in times:
-            result.append(("timestamp", begin, end, part(line.text, begin, end), b""))
+            line.hold(<PyObject*>_TIME, begin, end, NULL, NULL)
         for begin, end in names:
             if not times or not _overlap(times, begin, end):
-                result.append(("entity", begin, end, part(line.text, begin, end), b""))
+                line.hold(<PyObject*>_ENTITY, begin, end, NULL, NULL)
         if line.flags & QUOTE:
             for begin, end in _quotations(line):
-                result.append(("quotation", begin, end, part(line.text, begin, end), b""))
-        result.sort(key=_place)
-    return result
+                line.hold(<PyObject*>_QUOTED, begin, end, NULL, NULL)
+        line.sort()
+    return 0
 
 
 cdef object _quotations(Line line):

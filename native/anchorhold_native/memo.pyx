@@ -4,22 +4,6 @@ from cpython.dict cimport PyDict_GetItemWithError
 from cpython.object cimport PyObject
 
 
-cdef extern from "Python.h":
-    void PyObject_GC_UnTrack(object)
-
-
-cdef inline void _release(object answer) noexcept:
-    """Let the collector of garbage pass over facts that are going to be held: texts, numbers and bytes lead nowhere.
-
-    It finds that out of plain tuples by itself, but only after it has looked at each, and at the outer ones twice.
-    """
-    if isinstance(answer, tuple):
-        for fact in <tuple>answer:
-            PyObject_GC_UnTrack(fact)
-        if answer:  # there is one empty tuple only, and it is not ours
-            PyObject_GC_UnTrack(answer)
-
-
 cdef class Memo:
     """Holds up to twice `size` answers of `read`; may be shared between threads."""
 
@@ -43,7 +27,6 @@ cdef class Memo:
         else:
             answer = self.read(key)
             self.missed += 1
-            _release(answer)
         if len(self._young) >= self._size:
             self._old = self._young
             self._young = {}

@@ -8,15 +8,14 @@ from anchorhold_native.characters cimport (
     PyUnicode_DATA,
     PyUnicode_GET_LENGTH,
     PyUnicode_KIND,
-    PyUnicode_READ,
     part,
 )
 from anchorhold_native.keys cimport key
 from anchorhold_native.patterns cimport Found, Pattern
-from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_CLEAR, Py_INCREF, Py_XDECREF
-from libc.stdint cimport uint32_t
+from cpython.ref cimport Py_CLEAR, Py_DECREF, Py_INCREF, Py_XDECREF
+from libc.stdint cimport uint8_t, uint64_t
 
 from anchorhold_reference.extract import patterns, text
 from anchorhold_reference.extract import words as python
@@ -34,8 +33,13 @@ cdef int EQUALS = python.EQUALS
 cdef int BOUND_END = python.BOUND_END
 cdef int BULLET = python.BULLET
 
+cdef extern from "recent.h":
+    uint64_t recent_number(const uint8_t* bytes, size_t many)
+    bint recent_same(PyObject* text, const uint8_t* bytes, int width, Py_ssize_t many)
+
+
 cdef enum:
-    _RECENT = 1 << 14  # half of the words of a transcript are a few thousand
+    _RECENT = 1 << 16  # as many as a generation of those that are remembered
 
 cdef Py_ssize_t _LONGEST = python.LONGEST
 cdef str AMOUNT = python.AMOUNT
@@ -70,6 +74,29 @@ cdef Pattern _HEDGES = Pattern(text.HEDGE, "search")
 cdef class Word:
     """What is to be known of a word; `capital_begin` is -1 where no capitalised word stands in it."""
 
+    def __dealloc__(self):
+        cdef Py_ssize_t i
+        for i in range(self.many):
+            Py_DECREF(<object>self.literals[i].kind)
+            Py_DECREF(<object>self.literals[i].text)
+            Py_DECREF(<object>self.literals[i].key)
+        PyMem_Free(self.literals)
+
+    cdef int hold(self, list literals) except -1:
+        """Hold literals: tuples of kind, begin, end, text and key."""
+        cdef tuple one
+        self.literals = <Literal*>PyMem_Malloc(len(literals) * sizeof(Literal))
+        if self.literals is NULL:
+            raise MemoryError
+        for one in literals:
+            kind, begin, end, text, key = one
+            self.literals[self.many] = Literal(<PyObject*>kind, <PyObject*>text, <PyObject*>key, begin, end)
+            Py_INCREF(kind)
+            Py_INCREF(text)
+            Py_INCREF(key)
+            self.many += 1
+        return 0
+
 
 cdef class Words(Memo):
     """The words that are remembered; those of late are found by their characters alone, without a text being made."""
@@ -86,14 +113,10 @@ cdef class Words(Memo):
 
     cdef Word find(self, str line, Py_ssize_t begin, Py_ssize_t end):
         """What is to be known of the word between two places of a line; None of one that says nothing."""
-        cdef int kind = PyUnicode_KIND(line)
-        cdef const void* data = PyUnicode_DATA(line)
-        cdef uint32_t mixed = 2166136261
-        cdef Py_ssize_t i
-        for i in range(begin, end):
-            mixed = (mixed ^ <uint32_t>PyUnicode_READ(kind, data, i)) * 16777619
-        cdef Recent* place = &self._recent[(mixed ^ mixed >> 15) % _RECENT]
-        if place.text is not NULL and _says(<str>place.text, kind, data, begin, end):
+        cdef int width = PyUnicode_KIND(line)
+        cdef const uint8_t* bytes = <const uint8_t*>PyUnicode_DATA(line) + begin * width
+        cdef Recent* place = &self._recent[recent_number(bytes, (end - begin) * width) % _RECENT]
+        if place.text is not NULL and recent_same(place.text, bytes, width, end - begin):
             return <Word>place.word
         cdef str text = part(line, begin, end)
         cdef Word word = self.get(text) if end - begin <= _LONGEST else read_word(text)
@@ -120,19 +143,6 @@ cdef class Words(Memo):
         Memo.forget(self)
 
 
-cdef inline bint _says(str text, int kind, const void* data, Py_ssize_t begin, Py_ssize_t end) noexcept:
-    """Whether a text is the one that stands between two places of another."""
-    cdef int own = PyUnicode_KIND(text)
-    cdef const void* characters = PyUnicode_DATA(text)
-    cdef Py_ssize_t i
-    if PyUnicode_GET_LENGTH(text) != end - begin:
-        return False
-    for i in range(end - begin):
-        if PyUnicode_READ(own, characters, i) != PyUnicode_READ(kind, data, begin + i):
-            return False
-    return True
-
-
 cdef Words WORDS = Words(1 << 16)
 
 
@@ -144,14 +154,14 @@ cdef Word read_word(str word):
     cdef Py_ssize_t begin = word.find(core)
     cdef Py_ssize_t capital_begin = -1, capital_end = -1
     cdef int flags
-    cdef tuple literals = ()
+    cdef list literals = None
     cdef str lower, kind
     if core.isidentifier() and not (begin > 0 and word[begin - 1] == "."):
         kind = _kind(core)
         flags = _SAYS_ALONE.get(core.lower(), 0)
         if kind is not None:
             flags |= LITERAL
-            literals = (_literal(kind, begin, begin + len(core), core, word),)
+            literals = [_literal(kind, begin, begin + len(core), core, word)]
         elif core[0].isupper() and core.isascii():
             capital_begin, capital_end = begin, begin + len(core)
             flags |= CAPITAL
@@ -185,13 +195,12 @@ cdef Word read_word(str word):
         for start, end in _PARTS.spans(lower, 0, len(lower)):
             flags |= _SAYS.get(part(lower, start, end), 0)
         if places:
-            kept = []
+            literals = []
             for kind, start, end in places:
                 if kind == "timestamp":  # it may reach over several words, and is read in the line
                     flags |= TIME
                 else:
-                    kept.append(_literal(kind, start, end, part(word, start, end), word))
-            literals = tuple(kept)
+                    literals.append(_literal(kind, start, end, part(word, start, end), word))
     if len(core) < length:
         if word.rstrip("\"'”’)]")[-1:] in _STOPS:
             flags |= STOP
@@ -204,7 +213,8 @@ cdef Word read_word(str word):
         return None
     cdef Word result = Word.__new__(Word)
     result.flags = flags
-    result.literals = literals
+    if literals:
+        result.hold(literals)
     result.capital_begin = capital_begin
     result.capital_end = capital_end
     result.unit = unit
@@ -224,7 +234,7 @@ cdef bint _touched(list places, Py_ssize_t begin, Py_ssize_t end):
 cdef tuple _literal(str kind, Py_ssize_t begin, Py_ssize_t end, str text, str word):
     if kind == "number":
         last = end == len(word) and word[end - 1].isdigit() and text[0] not in "$€£"
-        return (AMOUNT if last else kind, begin, end, text, b"")
+        return (AMOUNT if last else kind, begin, end, text, None)
     return (kind, begin, end, text, key("identifier" if kind == OPTION else kind, text, False, False, PLAIN, None))
 
 

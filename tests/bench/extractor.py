@@ -1,8 +1,9 @@
 """The extractor's speed and quality: `python tests/bench/extractor.py --data DIR [--half report]`.
 
 Speed: message text of the Claude Code streams, in MB of UTF-8 a second of processor time on one core, with the keys
-of all facts; beside it how many lines were not remembered from an earlier one, and the rate where no turn is
-remembered. Quality: against `tests/reference/labels`, of the half that the extractor was not tuned on. Not a test:
+of all facts; of the Python code, and of the compiled code where it is installed; beside it how many lines were not
+remembered from an earlier one, and the rate where no turn is remembered.
+Quality: against `tests/reference/labels`, of the half that the extractor was not tuned on. Not a test:
 nothing that is collected depends on time. Ends with 1 where a figure is not met, with 2 where the transcripts are not
 there.
 """
@@ -21,8 +22,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "reference"))
 
 from corpus_records import records
 
-from anchorhold_reference.extract import facts, facts_of, lines, mentions, words
-from anchorhold_reference.extract.facts import NUMBERED
+from anchorhold_reference.extract import ENGINE, Engine, facts_of, mentions
+from anchorhold_reference.extract.engine import PYTHON
+from anchorhold_reference.extract.python import NUMBERED
 from anchorhold_spec.vocabulary import Turn
 
 LABELS = Path(__file__).parents[1] / "reference" / "labels" / "facts.jsonl"
@@ -88,7 +90,7 @@ class Speed:
         return self.megabytes / self.seconds
 
 
-def speed(data: Path, limit: int, *, remember: bool) -> Speed:
+def speed(data: Path, limit: int, *, engine: Engine, remember: bool) -> Speed:
     """Read the streams; where nothing is to be remembered each turn is read as if it were the first."""
     texts: list[str] = []
     size = 0
@@ -101,26 +103,21 @@ def speed(data: Path, limit: int, *, remember: bool) -> Speed:
                 size += len(text.encode("utf-8", "surrogatepass"))
     turns = [Turn(id="t", speaker="assistant", text=text) for text in texts]
     facts = anew = 0
-    _forget()
+    engine.forget()
     started = time.process_time()
     for turn in turns:
-        facts += sum(1 for fact in facts_of(turn) if fact.key)
+        facts += sum(1 for fact in facts_of(turn, engine=engine) if fact.key)
         if not remember:
-            anew += lines.MEMO.missed
-            _forget()
+            anew += engine.missed
+            engine.forget()
     seconds = time.process_time() - started
     return Speed(
         megabytes=size / 1e6,
         seconds=seconds,
         facts=facts,
         lines=sum(1 for text in texts for _, _, said in NUMBERED.findall(text) if said),
-        anew=anew + lines.MEMO.missed,
+        anew=anew + engine.missed,
     )
-
-
-def _forget() -> None:
-    lines.MEMO.forget()
-    words.MEMO.forget()
 
 
 def main() -> int:
@@ -144,18 +141,19 @@ def main() -> int:
         met &= asked is None or (precision >= asked[0] and recall >= asked[1])
         print(f"{kind:11} precision {precision:.3f}  recall {recall:.3f}{wanted}  of {right + missed} labelled")
     if given.megabytes:
-        built = "compiled" if facts.__file__.endswith((".so", ".pyd")) else "not compiled"
-        one = speed(given.data, int(given.megabytes * 1e6), remember=True)
-        met &= one.rate >= SPEED
-        print(
-            f"speed       {one.rate:.2f} MB/s of processor time (asked ≥ {SPEED}), {built}: {one.megabytes:.1f} MB, "
-            f"{one.facts} facts, {one.seconds:.1f} s; {one.anew / one.lines:.0%} of {one.lines} lines not remembered"
-        )
-        cold = speed(given.data, int(given.megabytes / 8 * 1e6), remember=False)
-        print(
-            f"  with nothing remembered from other turns {cold.rate:.2f} MB/s: {cold.megabytes:.1f} MB, "
-            f"{cold.anew / cold.lines:.0%} of the lines"
-        )
+        rates = []
+        for engine in (PYTHON,) if ENGINE is PYTHON else (PYTHON, ENGINE):
+            one = speed(given.data, int(given.megabytes * 1e6), engine=engine, remember=True)
+            cold = speed(given.data, int(given.megabytes / 8 * 1e6), engine=engine, remember=False)
+            rates.append(one.rate)
+            print(
+                f"{engine.name:11} {one.rate:.2f} MB/s of processor time: {one.megabytes:.1f} MB, {one.facts} facts, "
+                f"{one.seconds:.1f} s; {one.anew / one.lines:.0%} of {one.lines} lines not remembered\n"
+                f"  with nothing remembered from other turns {cold.rate:.2f} MB/s: {cold.megabytes:.1f} MB, "
+                f"{cold.anew / cold.lines:.0%} of the lines"
+            )
+        met &= rates[-1] >= SPEED
+        print(f"speed       {rates[-1]:.2f} MB/s (asked ≥ {SPEED}), {rates[-1] / rates[0]:.1f} × the Python code")
     print("met" if met else "NOT met")
     return 0 if met else 1
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anchorhold_reference.extract import lines as lines_module
 from anchorhold_reference.extract import mentions
-from anchorhold_reference.extract.lines import _BOUND_TAILS, _sentences, facts_in, read_line
+from anchorhold_reference.extract.lines import _BOUND_TAILS, _sentences
 from anchorhold_reference.extract.literals import _quotations, hedges, negators, places
 from anchorhold_reference.extract.memo import Memo
 from anchorhold_reference.extract.patterns import BOUND, QUOTATION
@@ -87,18 +86,18 @@ def test_wherever_a_bound_stands_one_of_its_tails_does(text, upper):
 
 
 @given(LINES)
-def test_a_line_that_is_remembered_has_the_facts_of_one_that_is_read_anew(line):
-    known = facts_in(line)
+def test_a_line_that_is_remembered_has_the_facts_of_one_that_is_read_anew(engine, line):
+    known = engine.facts_in(line)
 
-    assert facts_in(line) == known == read_line(line)
+    assert engine.facts_in(line) == known == engine.read_line(line)
 
 
 @given(st.lists(LINES, max_size=5), st.integers(0, 9_999_999), st.sampled_from(["→", "\t", ":", ": "]))
-def test_a_line_says_the_same_wherever_it_stands(texts, number, mark):
+def test_a_line_says_the_same_wherever_it_stands(engine, texts, number, mark):
     """Places apart, and the number of the line itself."""
     texts = [f"see {text}" for text in texts]  # that begins with no number
-    alone = [m._replace(start=0, end=0) for text in texts for m in mentions(text)]
-    together = mentions("\r\n".join(f"  {number}{mark}{text}" for text in texts))
+    alone = [m._replace(start=0, end=0) for text in texts for m in mentions(text, engine=engine)]
+    together = mentions("\r\n".join(f"  {number}{mark}{text}" for text in texts), engine=engine)
 
     said = [m._replace(start=0, end=0) for m in together if m.frame != "line"]
     assert said == alone
@@ -131,11 +130,12 @@ def test_a_memo_answers_like_the_function_it_remembers(size, keys):
     assert [memo[key] for key in keys] == [key.upper() for key in keys]
 
 
-def test_what_is_remembered_of_lines_is_bounded():
+def test_what_is_remembered_of_lines_is_bounded(engine):
     for i in range(40_000):
-        facts_in(f"see J-{i}")
+        engine.facts_in(f"see J-{i}")
 
-    assert len(lines_module.MEMO) <= 1 << 14
-    assert facts_in("x J-1 " * 400) == read_line("x J-1 " * 400)
-    assert "x J-1 " * 400 not in lines_module.MEMO
-    assert re.fullmatch("J-1", read_line("see J-1")[0][1])
+    missed = engine.missed
+    assert engine.remembered() <= 1 << 14
+    assert engine.facts_in("x J-1 " * 400) == engine.read_line("x J-1 " * 400)
+    assert engine.missed == missed
+    assert re.fullmatch("J-1", engine.read_line("see J-1")[0][1])

@@ -1,4 +1,4 @@
-"""Which code reads the facts of a text: the Python code here or, where `anchorhold-native` is installed, the same compiled.
+"""Which code reads facts: the Python code or, where `anchorhold-native` is installed, the same compiled.
 
 Both give the same answers, so that it is no setting. Who wants the Python code names it:
 `mentions(text, engine=engine.PYTHON)`.
@@ -13,15 +13,15 @@ from typing import Final, Protocol, cast
 from anchorhold_reference.extract.mention import Fact, Mention
 from anchorhold_reference.extract.python import Python
 
-RULES: Final = 1
-"""The rules by which facts are read, counted up with every change of what is read out of any text. A compiled extractor that
-was written for other rules is not used."""
+RULES: Final = 2
+"""The rules by which facts are read, counted up with every change of what is read out of any text. Compiled code for
+other rules is not used."""
 
 log = logging.getLogger("anchorhold.extract")
 
 
 class Engine(Protocol):
-    """Reads facts out of text. May be shared between threads; remembers no more than a bounded number of lines."""
+    """Reads facts out of text. May be shared between threads; remembers a bounded number of lines."""
 
     @property
     def name(self) -> str:
@@ -54,9 +54,9 @@ PYTHON: Final = Python()
 
 
 def choose(load: Callable[[str], ModuleType] = import_module) -> Engine:
-    """The compiled code where it is installed and belongs to these rules, else the Python code. `load` imports a module.
+    """The compiled code where it is installed and belongs to these rules, else the Python code.
 
-    An installation that is there and cannot be used is told once, by a warning: its user expects it to be used.
+    `load` imports a module. Of an installation that cannot be used a warning tells once: its user expects it to be.
     """
     try:
         native = load("anchorhold_native")
@@ -65,8 +65,8 @@ def choose(load: Callable[[str], ModuleType] = import_module) -> Engine:
     theirs = getattr(native, "RULES", None)
     if theirs != RULES:
         log.warning(
-            "anchorhold-native is not used: it reads facts by rules %s and this is rules %s; the Python code reads them. "
-            "Build it again from the folder native/ of the same version.",
+            "anchorhold-native is not used: it reads facts by rules %s and this is rules %s; the Python code reads "
+            "them. Build it again from the folder native/ of the same version.",
             theirs,
             RULES,
         )
@@ -75,8 +75,8 @@ def choose(load: Callable[[str], ModuleType] = import_module) -> Engine:
         return cast("Engine", load("anchorhold_native.engine").Native())
     except (ImportError, AttributeError, LookupError, TypeError, ValueError) as error:
         log.warning(
-            "anchorhold-native is not used: %s: %s; the Python code reads facts. Build it again from the folder native/ "
-            "of the same version.",
+            "anchorhold-native is not used: %s: %s; the Python code reads facts. Build it again from the folder "
+            "native/ of the same version.",
             type(error).__name__,
             error,
         )

@@ -29,7 +29,7 @@ _OPTION = r"--?[A-Za-z][\w-]*\w"
 UNIT = (
     r"(?:%|‰|°[CF]?|[kKMGTP]i?[Bb](?:/s|ps)?|bytes?|bits?|B|[mµnu]?s|secs?|seconds?|milliseconds?|mins?|minutes?"
     r"|hours?|hrs?|h|days?|weeks?|months?|years?|characters?|chars?|tokens?|lines?|files?|items?|rows?|turns?"
-    r"|requests?|retries|times|x|×|px|[kcm]?m|kg|g|[KMG]?Hz|USD|EUR|GBP|dollars?|euros?|cents?|percent|qps|rps|req/s"
+    r"|requests?|retries|times|x|×|px|[kcm]?m|kg|g|[kKMG]?Hz|USD|EUR|GBP|dollars?|euros?|cents?|percent|qps|rps|req/s"
     r"|/s)(?![\w/])"
 )
 _NUMBER = (
