@@ -1,5 +1,3 @@
-"""Types of the compiled module."""
-
 from collections.abc import Callable
 from typing import Final
 
