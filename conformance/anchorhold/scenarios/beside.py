@@ -236,7 +236,7 @@ def _forked_meanwhile(plan: Plan) -> tuple[AnyStep, ...]:
 
 
 def _forgotten_in_a_branch(plan: Plan) -> tuple[AnyStep, ...]:
-    """What two branches have in common is erased in one of them: nothing of it is left in the other, and nothing of it
+    """What two branches have in common is erased in one of them: nothing of it is left in the other, and nothing
     comes back in either where the caller hands it in again under its id (ERA-1)."""
     secret, other = (plan.planter.say(fact) for fact in plan.facts(2))
     return (
