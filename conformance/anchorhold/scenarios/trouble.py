@@ -212,6 +212,7 @@ def _degraded(plan: Plan) -> tuple[AnyStep, ...]:
         damaged,
         *plan.compacted("faithful", idle=1),
         Corrupt(turn=damaged.turn.id),
+        Corrupt(turn=said[2].turn.id),
         *_asks(*facts),
         Evict(turn=said[0].turn.id),
         *_asks(*facts),
