@@ -38,7 +38,7 @@ def test_aims_are_rules_and_needs_are_operations(scenario: Scenario) -> None:
     assert scenario.needs <= EVERY | {Mechanism.CONCURRENCY.value, "kill"}
 
 
-AGAIN = frozenset({"ingested-again", "forgotten"})
+AGAIN = frozenset({"ingested-again", "forgotten", "forgotten-in-a-branch"})
 """Scenarios in which a caller plays its transcript again."""
 
 

@@ -236,7 +236,8 @@ def _forked_meanwhile(plan: Plan) -> tuple[AnyStep, ...]:
 
 
 def _forgotten_in_a_branch(plan: Plan) -> tuple[AnyStep, ...]:
-    """What two branches have in common is erased in one of them: nothing of it is left in the other (ERA-1)."""
+    """What two branches have in common is erased in one of them: nothing of it is left in the other, and nothing
+    comes back in either where the caller hands it in again under its id (ERA-1)."""
     secret, other = (plan.planter.say(fact) for fact in plan.facts(2))
     return (
         secret,
@@ -245,8 +246,10 @@ def _forgotten_in_a_branch(plan: Plan) -> tuple[AnyStep, ...]:
         Fork(branch=TWIG),
         *plan.said(*plan.facts(1)),
         Forget(turn=secret.turn.id),
+        secret,
         *_asks(*secret.facts, *other.facts),
         Switch(session="s", user="u"),
+        secret,
         *_asks(*secret.facts, *other.facts),
         *plan.compacted("drop"),
         *_asks(*secret.facts, *other.facts),

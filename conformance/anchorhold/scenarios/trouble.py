@@ -197,34 +197,24 @@ def _too_short(plan: Plan) -> tuple[AnyStep, ...]:
 
 
 def _degraded(plan: Plan) -> tuple[AnyStep, ...]:
-    """Bytes are damaged; from then on it is degraded, lets nothing go, and says so (RET-1, RET-3)."""
-    said = plan.said(*plan.facts(4))
-    facts = tuple(fact for append in said for fact in append.facts)
+    """Bytes are damaged; from then on it is degraded, lets nothing go, and says so (RET-1, RET-3).
+
+    What it does not let go is an original that alone holds something, and the summary that still says what the
+    damaged one said: one that leaves it out would be a loss like any other. The rest goes on (PRO-2).
+    """
+    said = plan.said(*plan.facts(3))
+    last = plan.planter.fact()
+    damaged = plan.planter.utter(last.text, last)
+    facts = (last, *(fact for append in said for fact in append.facts))
     return (
         *said,
         *plan.compacted("drop"),
-        Corrupt(turn=said[0].turn.id),
+        damaged,
+        *plan.compacted("faithful", idle=1),
+        Corrupt(turn=damaged.turn.id),
+        Corrupt(turn=said[2].turn.id),
         *_asks(*facts),
-        Evict(turn=said[1].turn.id),
-        *_asks(*facts),
-        *plan.compacted("drop", *plan.facts(1)),
-        *_asks(*facts),
-        Reopen(),
-        Override(reason="the caller accepts it"),
-        Evict(turn=said[2].turn.id),
-        Probe(),
-    )
-
-
-def _last_said(plan: Plan) -> tuple[AnyStep, ...]:
-    """The originals of some statements are damaged, and the summary that still says them is to be replaced by one
-    that does not: while it is degraded that is a loss like any other (RET-3). The rest goes on (PRO-2)."""
-    said = tuple(plan.planter.utter(fact.text, fact) for fact in plan.facts(3))
-    facts = tuple(fact for append in said for fact in append.facts)
-    return (
-        *said,
-        *plan.compacted("faithful"),
-        *(Corrupt(turn=append.turn.id) for append in said[:2]),
+        Evict(turn=said[0].turn.id),
         *_asks(*facts),
         Summariser(mode="drop"),
         plan.fill(*plan.facts(1)),
@@ -232,7 +222,7 @@ def _last_said(plan: Plan) -> tuple[AnyStep, ...]:
         *_asks(*facts),
         Reopen(),
         Override(reason="the caller accepts it"),
-        *plan.compacted("drop"),
+        Evict(turn=said[1].turn.id),
         Probe(),
     )
 
@@ -290,12 +280,6 @@ TROUBLE = (
     ),
     Scenario(
         name="degraded", aims=("RET-1", "RET-3", "RET-5"), build=_degraded, needs=frozenset({"status", "corrupt"})
-    ),
-    Scenario(
-        name="last-said-while-degraded",
-        aims=("RET-3", "RET-1"),
-        build=_last_said,
-        needs=frozenset({"status", "corrupt"}),
     ),
     Scenario(
         name="turns-of-workers",
