@@ -49,7 +49,7 @@ PYTHON: Final = Python()
 
 
 def choose(load: Callable[[str], ModuleType] = import_module) -> Following:
-    """The compiled code where it is installed and knows this layout, else the Python code. `load` imports a module."""
+    """The compiled code where it is installed and knows this layout, else the Python code. `load` imports modules."""
     try:
         native = load("anchorhold_native")
     except ImportError:

@@ -22,7 +22,7 @@ from anchorhold_reference.extract.text import HEDGING_WORDS, NEGATING_WORDS, SPE
 from anchorhold_spec.vocabulary import Turn
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
-READ = {2: "f35496a30efc3e10a913eeea8025a72b832c46f112a00a476a1dc77090eb7599"}
+READ = {2: "6b27d0f6825bd99a98ba2d3b3ac5b9a08edbd8f3889fffca101b7a57f5122249"}
 """Rules → digest of the facts of `SAMPLE`."""
 SAMPLE = tuple(
     sorted(
@@ -335,6 +335,6 @@ FIXED = (
     'Ana Kelvo said "stop, use port 7443" on 12 Nov 2026 at 09:14. 1. Retry 3 times. e.g. NASA isn’t 5% of APIs.',
     f"{{{'k' * 70}:[1,2,not-{'n' * 30}]}} https://x.org/a?b=1. ana@kelvo.example 10.0.0.7:80 -x --long 24-hour 10-20",
     "漢字 30 ms «a b c» …",
-    "The rate limit of job J-903 is 27856 req/s. The owner of relay-77 is t45f3dd8. It took 30 GiB and 4 MB at 20 °C.",
+    "The rate limit of J-9 is 27856 req/s. The owner of relay-77 is t45f3dd8. It took 30 GiB and 4 MB at 20 °C.",
 )
 """Texts that stay as they are, for `READ`."""
