@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from history_builder import ALL, KEEPING, PLAIN, Play, answer, found, judge, raw, slot, summary
+from history_builder import ALL, COMMITTED, KEEPING, PLAIN, Play, answer, found, judge, raw, slot, summary
 
 from anchorhold_spec.vocabulary import AnswerKind, Entry, Fact, Outcome, OutcomeKind, Pointer
 
@@ -151,6 +151,24 @@ def test_evi_7_size_does_not_move_the_gate(lost: str, word: str) -> None:
 
     assert bool(told.failures) is bool(lost)
     assert not lost or f"the {word} ones are let go" in told.failures[0].sentence
+
+
+@pytest.mark.parametrize("repeated", [True, False])
+def test_evi_7_a_gate_may_go_by_the_words_of_a_summary_that_its_manifest_does_not_list(repeated: bool) -> None:
+    text = f"{PORT.text} {DOUBT.text}" if repeated else "In short."
+    play = Play(ALL).say("a", PORT.text, PORT).say("b", DOUBT.text, DOUBT).say("z", "Go on.").look([])
+    play.compact(shown=("a", "b"), reply=text)
+    pointers = {turn: Pointer(summary="s1", token=f"p-{turn}", covers=(turn,)) for turn in "ab"}
+    for turn, outcome in (("a", COMMITTED), ("b", Outcome(kind=OutcomeKind.REFUSED, reason="it alone holds it"))):
+        there = {pointer.token: found(play.texts[each]) for each, pointer in pointers.items()}
+        window = [summary("s1", text, covers=("a", "b")), *play.raws("z")]
+        play.look(window, pointers=[*pointers.values()], answers=there, manifests={"s1": []})
+        play.call("evict", {"token": f"p-{turn}"}, outcome)
+        if outcome is COMMITTED:
+            del pointers[turn]
+    play.look(window, pointers=[*pointers.values()], answers={"p-b": there["p-b"]}, manifests={"s1": []})
+
+    assert bool(judge("EVI-7", play).failures) is not repeated
 
 
 def doubted(text: str, *, reply: str | None = None, manifest: bool = False, original: bool = True) -> Play:

@@ -293,8 +293,11 @@ def _by_request(reading: Reading, tally: Tally) -> None:
 
 
 def _only_here(reading: Reading, observation: Observation, assertion: Assertion) -> bool:
-    """Whether nothing but its own original holds an assertion."""
+    """Whether nothing but its own original holds an assertion. What a summary says without listing it in its manifest
+    is held by no more, and a gate may go by the words of summaries all the same."""
     if hold(reading, observation, assertion) is not Hold.POINTER:
+        return False
+    if any(assertion.number in reading.stated(content(item)) for item in observation.items):
         return False
     return not any(
         other.number != assertion.number and other.fact.text == assertion.fact.text for other in reading.assertions
