@@ -221,6 +221,14 @@ def test_man_1_the_compiled_code_reads_the_same_out_of_every_text_of_these_tests
     same(f"Perhaps {text}, but not J-1. {text} is 7 ms.", engine)
 
 
+@pytest.mark.parametrize("character", ["a", "é", "漢", "👍", "\ud83d"])
+def test_man_1_keys_of_the_compiled_code_are_those_of_the_python_code_whatever_the_length(character):
+    """Where a block of the hash ends, in the middle of a character too."""
+    lines = [f"{n:>3}→{'x' * (n % 5)}{character * (n % 150)} {'b' * n} of J-{n} is not 7 ms" for n in range(300)]
+
+    same("\n".join(lines), native())
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA.exists(), reason=f"the transcripts of {DATA} are not here")
 def test_man_1_the_compiled_code_reads_the_same_out_of_whole_transcripts():

@@ -1,4 +1,4 @@
-"""Every text of transcripts, whatever their formats: strings of JSON at any depth, or lines in groups."""
+"""Texts of transcripts, whatever their formats: strings of JSON, some of its lines, and other lines."""
 
 import json
 import lzma
@@ -8,26 +8,32 @@ from typing import Any
 
 
 def texts(folder: Path) -> Iterator[str]:
-    """The texts of all files below a folder, each file's in its order; those that were compressed by xz, too."""
+    """The texts of all files below a folder, those that were compressed by xz, too; each text once."""
+    seen: set[int] = set()
     for file in sorted(folder.rglob("*")):
         if file.is_file():
             content = lzma.decompress(file.read_bytes()) if file.suffix == ".xz" else file.read_bytes()
-            yield from _texts(content.decode("utf-8", "surrogateescape"))
+            for text in _texts(content.decode("utf-8", "surrogateescape")):
+                if hash(text) not in seen:
+                    seen.add(hash(text))
+                    yield text
 
 
 def _texts(content: str) -> Iterator[str]:
     try:
         yield from _strings(json.loads(content))
     except ValueError:
-        lines = content.split("\n")
-        for i in range(0, len(lines), 200):
-            yield "\n".join(lines[i : i + 200])
-        for line in lines:
-            if line.startswith("{"):
-                try:
-                    yield from _strings(json.loads(line))
-                except ValueError:
-                    continue
+        others = []
+        for i, line in enumerate(content.split("\n")):
+            try:
+                yield from _strings(json.loads(line))
+            except ValueError:
+                others.append(line)
+            else:
+                if i % 50 == 0:  # JSON as it stands, on one long line
+                    yield line
+        for i in range(0, len(others), 200):
+            yield "\n".join(others[i : i + 200])
 
 
 def _strings(value: Any) -> Iterator[str]:
