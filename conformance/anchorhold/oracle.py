@@ -21,7 +21,8 @@ from anchorhold.checkers.evidence import omissions_named
 from anchorhold.checkers.holding import HELD, Hold, Waits, asks_for, hold, same_literal, through_pointers
 from anchorhold.checkers.observe import read
 from anchorhold.checkers.provenance import shown_to
-from anchorhold.checkers.reading import CONTENT, Assertion, Observation, Question, Reading, Stretch
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import CONTENT, Assertion, Observation, Question, Stretch
 from anchorhold.checkers.words import content, holds, plain, says, stands
 from anchorhold.history import EventType
 from anchorhold.verdict import History

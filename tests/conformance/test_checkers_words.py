@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anchorhold.checkers.observe import raw_turns
+from anchorhold.checkers.turns import raw_turns
 from anchorhold.checkers.words import carries_calls, forms, holds, plain, quotes, says, stands
 from anchorhold.planting import KINDS, Planter
 from anchorhold_spec.vocabulary import CarrierKind, Fact, Item, ToolCall, Turn

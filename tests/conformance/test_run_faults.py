@@ -10,7 +10,8 @@ import msgspec
 import pytest
 from toy_compactors import Archive
 
-from anchorhold.checkers.observe import operations, read
+from anchorhold.checkers.observe import read
+from anchorhold.checkers.pairing import operations
 from anchorhold.compactor import (
     OPERATIONS_OF,
     Advance,

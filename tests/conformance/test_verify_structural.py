@@ -16,7 +16,7 @@ from anchorhold.checkers import CHECKERS, STRUCTURAL
 from anchorhold.checkers.finding import Finder
 from anchorhold.checkers.keys import IDLE
 from anchorhold.checkers.packed import Packed
-from anchorhold.checkers.reading import Said
+from anchorhold.checkers.record import Said
 from anchorhold.history import EventType
 from anchorhold.judging import judge as judge_whole
 from anchorhold.verdict import History, Judgement

@@ -1,7 +1,8 @@
 """ANC: at all times every assertion is anchored or tombstoned."""
 
 from anchorhold.checkers.holding import HELD, PATIENCE, WAITING, Hold, Waits, hold
-from anchorhold.checkers.reading import Assertion, Observation, Reading, Stretch
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import Assertion, Observation, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content

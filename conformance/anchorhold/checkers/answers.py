@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from anchorhold.checkers.holding import Hold, asks_for, through_pointers
-from anchorhold.checkers.reading import CONTENT, Observation, Question, Reading
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import CONTENT, Observation, Question
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, decoded, piece_of, plain, quotes, shorten, words

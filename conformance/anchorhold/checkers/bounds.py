@@ -1,7 +1,8 @@
 """PRO-4: what stands for a session does not grow with the number of times that it was compacted."""
 
 from anchorhold.checkers.provenance import reply_of
-from anchorhold.checkers.reading import Observation, Reading, Stretch
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import Observation, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content

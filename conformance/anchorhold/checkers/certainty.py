@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from anchorhold.checkers.holding import HELD, Hold, asks_for, hold, same_literal, through_pointers
 from anchorhold.checkers.provenance import reply_of
-from anchorhold.checkers.reading import CONTENT, Assertion, Observation, Reading, Stretch
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import CONTENT, Assertion, Observation, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, negative, plain, sentences, shorten, stands

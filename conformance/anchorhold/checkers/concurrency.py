@@ -6,7 +6,8 @@ from itertools import islice
 
 from anchorhold.checkers.progress import excuse, withheld
 from anchorhold.checkers.provenance import reply_of, shown_to
-from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Withdrawal
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import CONTENT, Observation, Operation, Withdrawal
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, holds, plain, shorten

@@ -11,29 +11,17 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from anchorhold.checkers.finding import Finder
-from anchorhold.checkers.observe import (
-    ABOUT,
-    NONE,
-    READ_AS,
-    Lanes,
-    Look,
-    Reach,
-    Stood,
-    as_summary,
-    beginning,
-    raw_turns,
-    say,
-    withdrawal_by,
-    written_in,
-)
-from anchorhold.checkers.reading import (
+from anchorhold.checkers.lanes import Lanes, withdrawal_by
+from anchorhold.checkers.looking import ABOUT, NONE, READ_AS, Look, Reach
+from anchorhold.checkers.observe import beginning
+from anchorhold.checkers.reading import Knowing
+from anchorhold.checkers.record import (
     LEADING,
     MAIN,
     READS,
     SIDELINES,
     WITHDRAWING,
     Forked,
-    Knowing,
     Observation,
     Operation,
     Said,
@@ -41,6 +29,7 @@ from anchorhold.checkers.reading import (
     Withdrawal,
     convert,
 )
+from anchorhold.checkers.turns import Stood, as_summary, raw_turns, say, written_in
 from anchorhold.checkers.watch import Watch, Watching
 from anchorhold.checkers.words import content, plain, words
 from anchorhold.compactor import Advance

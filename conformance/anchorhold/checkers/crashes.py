@@ -4,7 +4,8 @@ from anchorhold.checkers.holding import HELD, Hold, through_pointers
 from anchorhold.checkers.keys import Keys
 from anchorhold.checkers.outcomes import trace
 from anchorhold.checkers.progress import excuse
-from anchorhold.checkers.reading import Known, Observation, Operation, Reading, Stretch
+from anchorhold.checkers.reading import Known, Reading
+from anchorhold.checkers.record import Observation, Operation, Stretch
 from anchorhold.checkers.recovery import unopened
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
 from anchorhold.checkers.tally import Tally

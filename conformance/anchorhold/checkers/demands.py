@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from anchorhold.checkers.evidence import names_omissions
 from anchorhold.checkers.holding import HELD, Hold, asks_for, through_pointers
-from anchorhold.checkers.reading import CONTENT, Assertion, Observation, Question, Reading
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import CONTENT, Assertion, Observation, Question
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, plain, shorten, words

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from anchorhold.checkers.holding import HELD, Hold, through_pointers, unseen
 from anchorhold.checkers.keys import Keys
 from anchorhold.checkers.outcomes import trace
-from anchorhold.checkers.reading import CONTENT, Known, Observation, Operation, Reading, Stretch, convert
+from anchorhold.checkers.reading import Known, Reading
+from anchorhold.checkers.record import CONTENT, Observation, Operation, Stretch, convert
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.watch import Watch

@@ -6,7 +6,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from anchorhold.checkers.keys import NO_TURNS, Key, Keys, among
-from anchorhold.checkers.reading import CONTENT, Known, Observation, Operation, Reading
+from anchorhold.checkers.reading import Known, Reading
+from anchorhold.checkers.record import CONTENT, Observation, Operation
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.watch import Watch

@@ -6,7 +6,8 @@ from enum import StrEnum
 from anchorhold.checkers.anchoring import where_looked
 from anchorhold.checkers.holding import HELD, Hold
 from anchorhold.checkers.provenance import shown_to
-from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import CONTENT, Observation, Operation
 from anchorhold.checkers.retention import at_stake
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally

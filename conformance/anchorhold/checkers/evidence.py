@@ -12,7 +12,8 @@ from enum import StrEnum
 from itertools import pairwise
 
 from anchorhold.checkers.holding import HELD, Hold, hold, through_pointers, tombstoned
-from anchorhold.checkers.reading import Assertion, Observation, Reading, Said, Stretch
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import Assertion, Observation, Said, Stretch
 from anchorhold.checkers.retention import led_to
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally

@@ -8,7 +8,8 @@ its word: a summary of its anchors only what stands in its manifest as well.
 from collections.abc import Iterator
 from enum import StrEnum
 
-from anchorhold.checkers.reading import CONTENT, Assertion, Observation, Question, Reading
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import CONTENT, Assertion, Observation, Question
 from anchorhold.checkers.words import content, piece_of, plain, says, stands, words
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Entry, Item, Pointer, Tombstone
 

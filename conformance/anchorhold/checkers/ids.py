@@ -8,7 +8,7 @@ first again, and whoever takes the lowest free number one of the latest.
 from collections.abc import Sequence
 from typing import Final
 
-from anchorhold.checkers.reading import WITHDRAWING
+from anchorhold.checkers.record import WITHDRAWING
 from anchorhold_spec.vocabulary import CarrierKind, Item
 
 SUMMARY: Final = CarrierKind.SUMMARY

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from anchorhold.checkers.reading import CONTENT, Observation, Reading
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import CONTENT, Observation
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, plain

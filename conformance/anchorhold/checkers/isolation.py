@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterable
 
 from anchorhold.checkers.provenance import shown_to
-from anchorhold.checkers.reading import CONTENT, Observation, Reading, Said
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import CONTENT, Observation, Said
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, holds, stands

@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from anchorhold.checkers.packed import Packed
-from anchorhold.checkers.reading import Known, Observation
+from anchorhold.checkers.reading import Known
+from anchorhold.checkers.record import Observation
 from anchorhold_spec.vocabulary import Pointer
 
 IDLE: Final = 1024

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from anchorhold.checkers.epochs import addresses
 from anchorhold.checkers.holding import asks_for, same_literal
-from anchorhold.checkers.reading import CONTENT, Assertion, Observation, Question, Reading
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import CONTENT, Assertion, Observation, Question
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import plain, shorten, stands

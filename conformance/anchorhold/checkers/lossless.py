@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from anchorhold.checkers.holding import HELD, Hold, asks_for, covering, hold, through_pointers
 from anchorhold.checkers.keys import Key, Keys
-from anchorhold.checkers.reading import CONTENT, READS, SIDELINES, Known, Observation, Operation, Reading, Stretch
+from anchorhold.checkers.reading import Known, Reading
+from anchorhold.checkers.record import CONTENT, READS, SIDELINES, Observation, Operation, Stretch
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.watch import Watch

@@ -4,7 +4,8 @@ import re
 
 from anchorhold.checkers.anchoring import where_looked
 from anchorhold.checkers.holding import WAITING, Hold, buries, hold, same_literal, says_item
-from anchorhold.checkers.reading import Drop, Reading, Stretch
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import Drop, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import (

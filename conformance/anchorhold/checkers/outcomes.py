@@ -7,7 +7,8 @@ import msgspec
 
 from anchorhold.checkers.holding import Hold, through_pointers
 from anchorhold.checkers.provenance import reply_of, shown_to
-from anchorhold.checkers.reading import CONTENT, Known, Observation, Operation, Reading, Stretch
+from anchorhold.checkers.reading import Known, Reading
+from anchorhold.checkers.record import CONTENT, Observation, Operation, Stretch
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.watch import Watch

@@ -4,7 +4,8 @@ import math
 from collections.abc import Mapping
 
 from anchorhold.checkers.provenance import reply_of, shown_to
-from anchorhold.checkers.reading import LEADING, WITHDRAWING, Operation, Reading, Stretch
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import LEADING, WITHDRAWING, Operation, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import plain, shorten

@@ -3,7 +3,8 @@
 from bisect import bisect_left
 
 from anchorhold.checkers.holding import HELD, PATIENCE, WAITING, Hold, Waits, covering, through_pointers, unseen
-from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import CONTENT, Observation, Operation, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, holds, plain

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from anchorhold.checkers.holding import credible
 from anchorhold.checkers.provenance import reply_of
-from anchorhold.checkers.reading import CONTENT, Question, Reading
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import CONTENT, Question
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, piece_of, plain, sentences, shorten, stands, words

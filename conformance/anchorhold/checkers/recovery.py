@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from anchorhold.checkers.reading import Operation, Reading
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import Operation
 
 STOPS = {"lose_power": "Power was lost", "kill": "The process was killed"}
 """Operations that stop the process between two others, each in words."""

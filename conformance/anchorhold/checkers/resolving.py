@@ -8,7 +8,8 @@ import msgspec
 
 from anchorhold.checkers.keys import Keys
 from anchorhold.checkers.provenance import reply_of
-from anchorhold.checkers.reading import CONTENT, MAIN, Known, Observation, Operation, Reading
+from anchorhold.checkers.reading import Known, Reading
+from anchorhold.checkers.record import CONTENT, MAIN, Observation, Operation
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.watch import Watch

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from anchorhold.checkers.anchoring import where_looked
 from anchorhold.checkers.holding import HELD, Hold, hold, same_literal
-from anchorhold.checkers.reading import CONTENT, Assertion, Observation, Operation, Reading, Stretch
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import CONTENT, Assertion, Observation, Operation, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, plain, shorten, words

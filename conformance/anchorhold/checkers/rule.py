@@ -5,8 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from anchorhold.checkers.observe import Lanes, beginning, read
-from anchorhold.checkers.reading import READS, SIDELINES, Observation, Reading
+from anchorhold.checkers.lanes import Lanes
+from anchorhold.checkers.observe import beginning, read
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import READS, SIDELINES, Observation
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.watch import Watch, Watching
 from anchorhold.verdict import Checker, History, Judgement, Needed

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from anchorhold.checkers.holding import HELD, Hold, through_pointers
 from anchorhold.checkers.outcomes import trace
 from anchorhold.checkers.progress import excuse, held_up
-from anchorhold.checkers.reading import CONTENT, Observation, Operation, Reading, Stretch
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import CONTENT, Observation, Operation, Stretch
 from anchorhold.checkers.recovery import STOPS, named, unopened
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally

@@ -9,7 +9,8 @@ from operator import lt
 from anchorhold.checkers.arguments import Arguments, written_oddly
 from anchorhold.checkers.ids import UNMAKING, Ids
 from anchorhold.checkers.keys import Keys
-from anchorhold.checkers.reading import Known, Observation, Operation, Reading, convert, said_by
+from anchorhold.checkers.reading import Known, Reading, said_by
+from anchorhold.checkers.record import Observation, Operation, convert
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.watch import Watch

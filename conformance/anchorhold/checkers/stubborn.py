@@ -3,7 +3,8 @@
 from statistics import median
 
 from anchorhold.checkers.progress import FEW, by_its_word, excuse, few
-from anchorhold.checkers.reading import Observation, Reading, Stretch
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import Observation, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import shorten

@@ -2,7 +2,8 @@
 
 from anchorhold.checkers.anchoring import where_looked
 from anchorhold.checkers.holding import HELD, Hold, asks_for, hold, same_literal
-from anchorhold.checkers.reading import Assertion, Drop, Observation, Reading
+from anchorhold.checkers.reading import Reading
+from anchorhold.checkers.record import Assertion, Drop, Observation
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import plain

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from anchorhold.checkers.keys import Keys
-from anchorhold.checkers.reading import COMMON, MAIN, READS, Known, Observation, Operation, Stretch
+from anchorhold.checkers.reading import Known
+from anchorhold.checkers.record import COMMON, MAIN, READS, Observation, Operation, Stretch
 from anchorhold.checkers.tally import Tally
 from anchorhold.verdict import Judgement
 from anchorhold_spec.vocabulary import OutcomeKind

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from anchorhold.checkers.observe import ABOUT
-from anchorhold.checkers.reading import MAIN
+from anchorhold.checkers.looking import ABOUT
+from anchorhold.checkers.record import MAIN
 from anchorhold.history import EventType
 from anchorhold.verify.forms import INVOKED, OPERATIONS, misformed
 from anchorhold.verify.structs import Answer, Fact, Item, Outcome, Pointer, Turn

@@ -16,7 +16,8 @@ from typing import Any, Final
 
 import msgspec
 
-from anchorhold.checkers.reading import LEADING, MAIN, READS, SIDELINES, Place
+from anchorhold.checkers.reading import Place
+from anchorhold.checkers.record import LEADING, MAIN, READS, SIDELINES
 from anchorhold.history import Event, EventType, Header
 from anchorhold_spec.vocabulary import OutcomeKind
 
