@@ -154,12 +154,16 @@ cdef inline bint _in_word(Line line, Py_ssize_t at):
     return Py_UNICODE_ISALNUM(character) or character == u"_"
 
 
-cdef bint _overlap(tuple spans, Py_ssize_t start, Py_ssize_t end):
-    cdef Py_ssize_t begin, finish
-    for begin, finish in spans:
-        if begin < end and start < finish:
-            return True
-    return False
+cdef bint _overlap(tuple spans, Py_ssize_t start, Py_ssize_t end) except -1:
+    """Whether one of these, which stand in order and apart, has a place in common with what is between these two."""
+    cdef Py_ssize_t low = 0, high = len(spans), middle
+    while low < high:
+        middle = (low + high) // 2
+        if <Py_ssize_t>spans[middle][0] < end:
+            low = middle + 1
+        else:
+            high = middle
+    return low > 0 and start < <Py_ssize_t>spans[low - 1][1]
 
 
 cdef list _names(Line line):

@@ -7,8 +7,10 @@ lengths in the header. Text outside the header can be searched in the bytes as i
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
+from anchorhold_reference.errors import NotUnicodeError
 from anchorhold_spec.vocabulary import ToolCall, Turn
 
 
@@ -18,7 +20,10 @@ def encode_text(text: str) -> bytes:
 
 
 def encode(turn: Turn) -> bytes:
-    """A turn as bytes; equal turns give equal bytes."""
+    """A turn as bytes; equal turns give equal bytes, and other turns other bytes.
+
+    Raises `NotUnicodeError` where a name holds both halves of a surrogate pair: its bytes would make them one character.
+    """
     text = None if turn.text is None else encode_text(turn.text)
     arguments = [encode_text(call.arguments) for call in turn.calls]
     header: dict[str, Any] = {
@@ -36,7 +41,25 @@ def encode(turn: Turn) -> bytes:
         # Left out where there is none: the bytes of such turns are what they always were.
         header["declared"] = turn.declared
     head = json.dumps(header, separators=(",", ":"), sort_keys=True).encode("ascii")
+    if b"\\ud" in head:
+        _refuse_pairs(turn)
     return b"".join([head, b"\n", text or b"", *arguments, turn.data or b""])
+
+
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+def _refuse_pairs(turn: Turn) -> None:
+    names = (turn.id, turn.speaker, turn.status, turn.result_of, turn.declared, *_names(turn))
+    for name in names:
+        if isinstance(name, str) and _PAIR.search(name):
+            raise NotUnicodeError(f"{name!r} holds a surrogate pair as two characters")
+
+
+def _names(turn: Turn) -> Iterator[str]:
+    for call in turn.calls:
+        yield call.id
+        yield call.name
 
 
 def decode(payload: bytes) -> Turn:

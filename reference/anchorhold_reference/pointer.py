@@ -16,6 +16,8 @@ _LENGTH = 75
 """Characters that the 56 bytes take in base64, without what fills the last four up."""
 _LAST = frozenset("AEIMQUYcgkosw048")
 """With which those end whose last two bits are 0."""
+_GREATEST = 2**63 - 1
+"""The greatest number that a database counts to, and can be asked for."""
 _STANDARD = bytes.maketrans(b"-_+/", b"+/!!")
 """From the alphabet of tokens to that of base64; what is in neither becomes what is invalid."""
 
@@ -52,6 +54,7 @@ def unseal(token: str) -> Address | None:
         return None
     try:
         packed = binascii.a2b_base64(body.encode("ascii").translate(_STANDARD) + b"=", strict_mode=True)
-        return Address._make(_LAYOUT.unpack(packed))
+        address = Address._make(_LAYOUT.unpack(packed))
     except (struct.error, ValueError):
         return None
+    return address if address.slot <= _GREATEST and address.epoch <= _GREATEST else None

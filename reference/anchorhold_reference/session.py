@@ -17,6 +17,8 @@ END = 2**62
 """Greater than any carrier's id: the end of a range that is still growing."""
 _APPENDED = 4096
 """Turns that are kept decoded at most since they were appended, where nobody asks for the window."""
+_SMALL = 4096
+"""Bytes that each of them has at most."""
 UNDER = (
     "summary x JOIN summary l ON l.chain = x.chain AND l.carrier <= x.carrier "
     "JOIN visible v ON v.carrier = l.carrier AND v.session = ? AND v.state = 'committed' "
@@ -148,7 +150,7 @@ class Session:
                 )
             if turn.result_of is not None:
                 self._find_call(turn.result_of)
-        if len(self._turns) < _APPENDED and verbatim(turn):
+        if len(self._turns) < _APPENDED and len(payload) <= _SMALL and verbatim(turn):
             self._turns[carrier] = (payload, turn)
         return carrier
 
@@ -337,7 +339,8 @@ class Session:
             ],
         )
         # Ids grow, so those of the new ones are read in a row; mostly there are no others.
-        made = self.ledger.all("SELECT key, id FROM fact WHERE id > ? AND session = ?", (last, self.root))
+        # The plus keeps SQLite from going through all facts of the session by the index over their keys.
+        made = self.ledger.all("SELECT key, id FROM fact WHERE id > ? AND +session = ?", (last, self.root))
         ids = {bytes(key): int(fact) for key, fact in made}
         older = [m.key for m in mentions if m.key not in ids]
         return {**ids, **self.facts(older)} if older else ids

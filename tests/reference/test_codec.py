@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from anchorhold_reference.codec import decode, encode, shown, told, verbatim
+from anchorhold_reference.errors import NotUnicodeError
 from anchorhold_spec.vocabulary import ToolCall, Turn
 
 TEXT = st.text(max_size=12) | st.sampled_from(['"', "\\", "\n", 'a"b', "\udc80", "\x00", "t1"])
@@ -60,3 +62,33 @@ def test_str_3_a_turn_with_values_of_other_types_is_read_from_its_bytes():
         replace(turn, data=bytearray(b"x")),
     ):
         assert not verbatim(other)
+
+
+PAIR = "\ud83d\udc4d"
+"""Two characters, of which JSON makes one."""
+
+
+@pytest.mark.parametrize("halves", [PAIR, f"a{PAIR}b", f"\ud83d{PAIR}"])
+@pytest.mark.parametrize("name", ["id", "speaker", "status", "result_of", "declared"])
+def test_str_3_a_name_that_its_bytes_would_change_is_refused(name, halves):
+    turn = Turn(id="t1", speaker="user", text="The port is 1.")
+
+    with pytest.raises(NotUnicodeError, match="surrogate pair"):
+        encode(replace(turn, **{name: halves}))
+    whole = replace(turn, **{name: "👍\udc4d\ud83d"})
+    assert decode(encode(whole)) == whole
+
+
+@pytest.mark.parametrize("name", ["id", "name"])
+def test_str_3_a_call_whose_bytes_would_change_its_name_is_refused(name):
+    call = replace(ToolCall(id="c1", name="run", arguments=PAIR), **{name: PAIR})
+
+    with pytest.raises(NotUnicodeError, match="surrogate pair"):
+        encode(Turn(id="t1", speaker="assistant", calls=(call,)))
+
+
+def test_str_3_text_arguments_and_data_may_hold_a_pair_as_two_characters():
+    call = ToolCall(id="c1", name="run", arguments=PAIR)
+    turn = Turn(id="t1", speaker="assistant", text=PAIR, data=b"x", calls=(call,))
+
+    assert decode(encode(turn)) == turn

@@ -9,7 +9,7 @@ import pytest
 from crowded import crowd, fill
 
 from anchorhold_reference import Reply, Settings, Transcript
-from anchorhold_spec.vocabulary import AnswerKind, OutcomeKind, Turn
+from anchorhold_spec.vocabulary import AnswerKind, Outcome, OutcomeKind, Turn
 
 STORED = 20_000
 """Facts: a statement that goes through all of anything is then far off."""
@@ -141,3 +141,19 @@ def test_pro_1_a_compaction_costs_the_turns_that_it_replaces(tmp_path: Path) -> 
     # For each turn its fact, who asserts it, its copy, whom the summary covers, and the index's words. Whatever else
     # is done to every turn one statement does to all of them, or to as many as its parameters allow.
     assert (statements[400] - statements[100]) / 300 <= 5.1
+
+
+@pytest.mark.parametrize("analysed", [False, True])
+def test_pro_1_a_compaction_costs_the_same_however_many_facts_the_session_has(tmp_path: Path, analysed: bool) -> None:
+    taken = {}
+    for name, facts in (("small", 0), ("large", STORED)):
+        with _filled(tmp_path / f"{name}.db", facts=facts) as transcript:
+            if analysed:
+                transcript._ledger.run("ANALYZE")
+            for n in range(20):
+                transcript.append(Turn(id=f"n{n}", speaker="assistant", text=f"The port of web-{n} is {9000 + n}."))
+            done: list[Outcome] = []
+            taken[name] = _instructions(transcript, lambda t=transcript, into=done: into.append(t.compact()))
+            assert [outcome.kind for outcome in done] == [OutcomeKind.COMMITTED], done
+
+    assert taken["large"] <= 1.2 * taken["small"]

@@ -78,6 +78,17 @@ def test_epo_2_a_token_that_was_never_issued_is_foreign(make, token):
     assert transcript.evict(token).kind is OutcomeKind.REFUSED
 
 
+@pytest.mark.parametrize("number", [2**63 - 1, 2**63, 2**64 - 1])
+def test_epo_2_a_token_with_numbers_as_great_as_they_can_be_is_foreign(make, number):
+    """A model may hand in anything that has the form of a token."""
+    transcript = make()
+    for slot, epoch in ((number, 1), (1, number), (number, number)):
+        token = seal(Address(slot=slot, epoch=epoch, issuer=b"i" * 8, digest=b"d" * 32))
+
+        assert transcript.get(token).kind is AnswerKind.FOREIGN
+        assert transcript.evict(token).kind is OutcomeKind.REFUSED
+
+
 def test_epo_2_a_token_of_another_store_is_foreign_though_slot_epoch_and_content_agree(make, behind):
     tokens = []
     for where in (behind.where, behind.beside()):

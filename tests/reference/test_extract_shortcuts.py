@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from anchorhold_reference.extract import mentions
 from anchorhold_reference.extract.lines import _BOUND_TAILS, _sentences
-from anchorhold_reference.extract.literals import _quotations, hedges, negators, places
+from anchorhold_reference.extract.literals import _overlap, _quotations, hedges, negators, places
 from anchorhold_reference.extract.memo import Memo
 from anchorhold_reference.extract.patterns import BOUND, QUOTATION
 from anchorhold_reference.extract.text import HEDGE, HEDGING_WORDS, NEGATING_WORDS, NEGATOR, SPEAKERS, read_sentence
@@ -139,3 +139,32 @@ def test_what_is_remembered_of_lines_is_bounded(engine):
     assert engine.facts_in("x J-1 " * 400) == engine.read_line("x J-1 " * 400)
     assert engine.missed == missed
     assert re.fullmatch("J-1", engine.read_line("see J-1")[0][1])
+
+
+class Counted(list):
+    """A list that counts how often one of its members is looked at."""
+
+    looked = 0
+
+    def __getitem__(self, at):
+        self.looked += 1
+        return super().__getitem__(at)
+
+
+@given(
+    st.lists(st.integers(0, 60), min_size=2, max_size=12, unique=True).map(sorted),
+    st.integers(0, 60),
+    st.integers(1, 9),
+)
+def test_whether_a_place_is_taken_is_found_without_looking_at_all_that_is(edges, start, size):
+    spans = list(zip(edges[::2], edges[1::2], strict=False))
+
+    assert _overlap(spans, start, start + size) == any(a < start + size and start < b for a, b in spans)
+
+
+def test_a_line_of_very_many_times_costs_each_place_a_few_looks():
+    spans = Counted((10 * n, 10 * n + 5) for n in range(10_000))
+
+    assert _overlap(spans, 50_004, 50_006)
+    assert not _overlap(spans, 50_006, 50_009)
+    assert spans.looked < 50

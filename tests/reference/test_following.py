@@ -5,14 +5,15 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from test_codec import TURNS
+from test_codec import TURNS, Name
 
 from anchorhold_reference import following
 from anchorhold_reference.codec import digest, encode, shown
 from anchorhold_reference.pointer import Address, seal
 from anchorhold_spec.vocabulary import AnswerKind, Turn
 
-NUMBER = st.integers(0, 2**64 - 1)
+NUMBER = st.integers(0, 2**63 - 1)
+TOO_GREAT = st.integers(2**63, 2**64 - 1)
 ADDRESSES = st.builds(Address, NUMBER, NUMBER, st.binary(min_size=8, max_size=8), st.binary(min_size=32, max_size=32))
 
 
@@ -47,6 +48,66 @@ def test_epo_2_no_two_tokens_have_one_address(kind, address, at, character):
 @pytest.mark.parametrize("token", ["", "ah1-", "slot-1", "\udc80" * 79, "é" * 40, "ah1-" + "A" * 74 + "\udc80"])
 def test_epo_2_what_is_no_token_has_no_address(kind, token):
     assert kind.unseal(token) is None
+
+
+@given(NUMBER | TOO_GREAT, TOO_GREAT, st.booleans())
+def test_epo_2_a_number_that_no_database_counts_to_is_in_no_token_of_ours(kind, number, great, swapped):
+    slot, epoch = (great, number) if swapped else (number, great)
+
+    assert kind.unseal(seal(Address(slot, epoch, b"i" * 8, b"d" * 32))) is None
+
+
+def test_epo_2_a_token_is_text_of_whatever_class(kind):
+    address = Address(1, 2, b"i" * 8, b"d" * 32)
+
+    assert kind.unseal(Name(seal(address))) == address
+    assert kind.unseal(Name("slot-1")) is None
+
+
+HEADER = tuple(
+    b'{"calls":[],"data":null,|"id":"|t1|",|"protected":|false|,"result_of":|null|,"speaker":"|user|",'
+    b'"status":|null|,"text":|5|,"time":|null}|\n|hello'.split(b"|")
+)
+"""What `encode` makes of a turn that is a text, in pieces."""
+OTHER = st.sampled_from(
+    [
+        b"",
+        b'"',
+        b"\\",
+        b"\n",
+        b"\xff",
+        b"\xed\xa0\x80",
+        b"}",
+        b"0",
+        b"7",
+        b"05",
+        b"1" * 13,
+        b"null",
+        b"true",
+        b'"x"',
+        b"\0",
+    ]
+) | st.binary(max_size=3)
+
+
+def _told(kind, payload):
+    try:
+        return kind.opened(payload, digest(payload), 3)
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        return type(error)
+
+
+@given(st.dictionaries(st.integers(0, len(HEADER) - 1), OTHER, max_size=3), st.integers(0, len(HEADER)))
+@example({2: b"x" * 100}, 3)
+@example({}, 0)
+@example({14: b"2"}, len(HEADER))
+@example({16: b"null}} "}, len(HEADER))
+def test_epo_3_whatever_the_bytes_are_both_codes_tell_the_same_of_them(kind, others, many):
+    """Also of bytes that `encode` has not written: nothing is told but what stands in them."""
+    payload = b"".join(others.get(i, piece) for i, piece in enumerate(HEADER[:many]))
+
+    for whole in (payload, payload + b"\n", payload + b"\n" + HEADER[-1]):
+        assert _told(kind, whole) == _told(following.PYTHON, whole)
 
 
 @given(TURNS, NUMBER)

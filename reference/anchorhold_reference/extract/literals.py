@@ -1,5 +1,6 @@
 """The literals of one line: what its words hold by themselves, and what reaches over several of them."""
 
+from bisect import bisect_left
 from itertools import accumulate
 from typing import TypeAlias
 
@@ -132,7 +133,9 @@ def _place(literal: Literal) -> int:
 
 
 def _overlap(spans: list[tuple[int, int]], start: int, end: int) -> bool:
-    return any(begin < end and start < finish for begin, finish in spans)
+    """Whether one of these, which stand in order and apart, has a place in common with what is between these two."""
+    before = bisect_left(spans, (end,))
+    return before > 0 and start < spans[before - 1][1]
 
 
 def _names(
