@@ -22,7 +22,7 @@ def encode_text(text: str) -> bytes:
 def encode(turn: Turn) -> bytes:
     """A turn as bytes; equal turns give equal bytes, and other turns other bytes.
 
-    Raises `NotUnicodeError` where a name holds both halves of a surrogate pair: its bytes would make them one character.
+    Raises `NotUnicodeError` where a name holds both halves of a surrogate pair: in its bytes they are one character.
     """
     text = None if turn.text is None else encode_text(turn.text)
     arguments = [encode_text(call.arguments) for call in turn.calls]

@@ -16,7 +16,11 @@ STORED = 20_000
 
 
 def _opened(path: Path) -> Transcript:
-    return Transcript.open(path, summarise=lambda _: Reply(text="Jobs ran."), settings=Settings(keep=1))
+    return Transcript.open(
+        path,
+        summarise=lambda request: Reply(text=f"Jobs ran, as {len(request.messages)} messages say."),
+        settings=Settings(keep=1),
+    )
 
 
 def _filled(path: Path, *, facts: int, carriers: int = 0) -> Transcript:
