@@ -27,6 +27,8 @@ cdef str PLAIN = words.PLAIN
 cdef str _HEDGED = python._FRAMES[False, True]
 cdef str _NEGATED = python._FRAMES[True, False]
 cdef str _BOTH = python._FRAMES[True, True]
+cdef frozenset _DENYING = python._DENYING
+cdef frozenset _DOUBTING = python._DOUBTING
 cdef str _BOUND_ENDS = "".join({end for tail in python._BOUND_TAILS for end in (tail[-1], tail[-1].upper())})
 cdef frozenset _NEEDS_SENTENCE = NEEDS_SENTENCE
 
@@ -81,15 +83,15 @@ cdef Facts read_line(str text):
         said = [sentence_of(tuple(piece)) for piece in pieces]
     cdef dict slots = {}
     if states or line.flags & (NEGATION | HEDGE):
-        for sentence in said:
+        for i, sentence in enumerate(said):
             slot = slot_in(text, sentence) if states else None
             if slot is not None:
                 slots[sentence.start] = (slot.start, slot.end)
                 result.add_values(python._stated(text, sentence, slot))
             if sentence.negators:
-                _add_polarity(result, line, sentence, "negation", sentence.negators, slot is not None)
+                _add_polarity(result, line, sentence, "negation", sentence.negators, frames[i], slot is not None)
             if sentence.hedges:
-                _add_polarity(result, line, sentence, "hedge", sentence.hedges, slot is not None)
+                _add_polarity(result, line, sentence, "hedge", sentence.hedges, frames[i], slot is not None)
     if line.holding:
         _add_facts(result, line, said, frames, slots)
     return result
@@ -216,13 +218,13 @@ cdef bint _any_within(tuple spans, Py_ssize_t low, Py_ssize_t high) except -1:
 
 
 cdef int _add_polarity(
-    Facts result, Line line, Sentence sentence, str kind, tuple spans, bint is_part
+    Facts result, Line line, Sentence sentence, str kind, tuple spans, str frame, bint is_part
 ) except -1:
-    """Negations or hedges, each with the words that it governs."""
+    """Negations or hedges, each with the words that it governs, and whether the whole sentence denies and doubts."""
     cdef Found found
     cdef Py_ssize_t start, end, begin, done = sentence.body
     cdef str said = part(line.text, sentence.body, sentence.end), literal, levelled = None
-    cdef bint denies = kind == "negation", negated = bool(sentence.negators), hedged = bool(sentence.hedges)
+    cdef bint denies = kind == "negation", negated = frame in _DENYING, hedged = frame in _DOUBTING
     for start, end in spans:
         if start < done or (denies and not _NEGATION.find(line.text, start, line.length, &found)):
             continue

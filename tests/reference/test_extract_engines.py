@@ -22,7 +22,7 @@ from anchorhold_reference.extract.text import HEDGING_WORDS, NEGATING_WORDS, SPE
 from anchorhold_spec.vocabulary import Turn
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
-READ = {2: "6b27d0f6825bd99a98ba2d3b3ac5b9a08edbd8f3889fffca101b7a57f5122249"}
+READ = {3: "6b27d0f6825bd99a98ba2d3b3ac5b9a08edbd8f3889fffca101b7a57f5122249"}
 """Rules → digest of the facts of `SAMPLE`."""
 SAMPLE = tuple(
     sorted(
@@ -203,6 +203,7 @@ def same(text, engine):
 
 
 @given(TEXTS)
+@example("it was not so and maybe it did not go there " * 60)
 @example("see J-1\x1c- J-2. the user said: not so")
 @example('"' * 5 + " a" * 1500 + '"x y" 12:30 Ana Kelvo')
 @example("1 " * 1500 + "not 2")
@@ -319,6 +320,40 @@ def test_threads_share_what_is_remembered(engine):
         found = list(pool.map(engine.mentions, texts * 8))
 
     assert found == expected * 8
+
+
+def unpunctuated(words):
+    """Speech as a recogniser writes it, one sentence without an end; what it denies and doubts is told apart."""
+    letters = "bcdfghklpr"
+    return " ".join(
+        f"and then they did {words} go {letters[n // 100]}{letters[n // 10 % 10]} with {letters[n % 10]} all day"
+        for n in range(1000)
+    )
+
+
+@pytest.mark.parametrize(("words", "kind"), [("not", "negation"), ("maybe", "hedge")])
+def test_a_sentence_without_an_end_is_kept_in_pieces_whatever_it_says(engine, words, kind):
+    """Or each of its facts would be kept with all of it: the square of its length."""
+    text = unpunctuated(words)
+    found = engine.mentions(text)
+
+    assert {mention.kind for mention in found} == {kind}
+    assert len(found) == 1000
+    assert max(len(mention.said) for mention in found) <= 2000 < len(text)
+    assert len({mention.key for mention in found}) == 1000
+
+
+def test_man_5_a_negation_in_a_piece_keeps_the_doubt_that_its_sentence_begins_with(engine):
+    end = unpunctuated("not")[-1500:]
+    (*_, doubted) = engine.mentions(f"Perhaps {unpunctuated('not')}")
+    (*_, firm) = engine.mentions(end)
+
+    assert (doubted.kind, doubted.literal) == (firm.kind, firm.literal)
+    assert (doubted.negated, doubted.hedged, firm.negated, firm.hedged) == (True, True, True, False)
+    assert doubted.key != firm.key
+    (*_, piece) = engine.mentions(doubted.said)
+    assert piece.said == doubted.said
+    assert piece.key != doubted.key
 
 
 def test_a_mention_is_a_tuple_like_any_other(engine):

@@ -13,7 +13,7 @@ from typing import Final, Protocol, cast
 from anchorhold_reference.extract.mention import Fact, Mention
 from anchorhold_reference.extract.python import Python
 
-RULES: Final = 2
+RULES: Final = 3
 """The rules by which facts are read, counted up with every change of what is read out of any text. Compiled code for
 other rules is not used."""
 

@@ -40,6 +40,8 @@ _TELLING: Final = LITERAL | NEGATES | HEDGES | TIME | CAPITAL | QUOTE | EQUALS |
 _COLON = re.compile(r":\s")
 _THE = re.compile(r"\bthe\s", re.IGNORECASE)
 _FRAMES = {(False, False): PLAIN, (False, True): "|01", (True, False): "|10", (True, True): "|11"}
+_DENYING = frozenset(frame for (negated, _), frame in _FRAMES.items() if negated)
+_DOUBTING = frozenset(frame for (_, hedged), frame in _FRAMES.items() if hedged)
 _BOUND_TAILS = (
     *("t", "n", "to", "of", "um", "ax", "x.", "n.", "er", "ow", "ve", "ly"),
     *("<=", "≤", "<", ">=", "≥", ">"),
@@ -80,15 +82,15 @@ def read_line(text: str) -> tuple[Fact, ...]:
     result: list[Fact] = []
     slots: dict[int, tuple[int, int]] = {}
     if states or flags & (NEGATES | HEDGES):
-        for sentence in said:
+        for sentence, frame in zip(said, frames, strict=True):
             slot = slot_in(text, sentence) if states else None
             if slot is not None:
                 slots[sentence.start] = (slot.start, slot.end)
                 result.append(_stated(text, sentence, slot))
             if sentence.negators:
-                result += _polarity(text, sentence, "negation", sentence.negators, part=slot is not None)
+                result += _polarity(text, sentence, "negation", sentence.negators, frame, part=slot is not None)
             if sentence.hedges:
-                result += _polarity(text, sentence, "hedge", sentence.hedges, part=slot is not None)
+                result += _polarity(text, sentence, "hedge", sentence.hedges, frame, part=slot is not None)
     number = stop = -1
     sentence = said[0]
     for kind, begin, finish, literal, key in held:
@@ -155,21 +157,23 @@ def _sentences(text: str, found: list[str], told: Telling, flags: int, at: list[
 def _cut(
     said: list[Sentence], frames: list[str], held: Sequence[tuple[str, int, int, str, bytes]]
 ) -> tuple[list[Sentence], list[str]]:
-    """Sentences that are too long, in pieces: each begins with a literal, and none is cut within one. A piece keeps
-    whether its whole sentence denies or doubts anything (MAN-5), and states no slot: what came before it is not
-    there to say so."""
+    """Sentences that are too long, in pieces: each begins with a literal, a negation or a hedge, and none is cut
+    within one. A piece keeps whether its whole sentence denies or doubts anything (MAN-5), and states no slot: what
+    came before it is not there to say so."""
     pieces: list[Sentence] = []
     kept: list[str] = []
     at = 0
+    literals = [(begin, finish) for _, begin, finish, *_ in held]
     for sentence, frame in zip(said, frames, strict=True):
         starts = [sentence.start]
         finished = sentence.body
-        while at < len(held) and held[at][1] < sentence.end:
-            _, begin, finish, *_ = held[at]
+        since = at
+        while at < len(literals) and literals[at][0] < sentence.end:
+            at += 1
+        for begin, finish in sorted([*literals[since:at], *sentence.negators, *sentence.hedges]):
             if begin - max(starts[-1], sentence.body) >= _WHOLE // 2 and begin >= finished:
                 starts.append(begin)
             finished = max(finished, finish)
-            at += 1
         if sentence.end - sentence.body <= _WHOLE or len(starts) == 1:
             pieces.append(sentence)
             kept.append(frame)
@@ -261,8 +265,9 @@ class _Clauses:
         return negated, hedged
 
 
-def _polarity(text: str, sentence: Sentence, kind: str, spans: Spans, *, part: bool) -> Iterator[Fact]:
-    """Negations or hedges, each with the words that it governs."""
+def _polarity(text: str, sentence: Sentence, kind: str, spans: Spans, frame: str, *, part: bool) -> Iterator[Fact]:
+    """Negations or hedges, each with the words that it governs, and whether the whole sentence denies and doubts."""
+    negated, hedged = frame in _DENYING, frame in _DOUBTING
     done = sentence.body
     said = text[sentence.body : sentence.end]
     for start, end in spans:
@@ -280,9 +285,9 @@ def _polarity(text: str, sentence: Sentence, kind: str, spans: Spans, *, part: b
                 begin,
                 done,
                 said,
-                key_of(kind, literal, said, negated=sentence.negated, hedged=sentence.hedged),
-                negated=sentence.negated,
-                hedged=sentence.hedged,
+                key_of(kind, literal, said, negated=negated, hedged=hedged),
+                negated=negated,
+                hedged=hedged,
                 speaker=sentence.speaker,
                 part=part,
             )
