@@ -23,6 +23,7 @@ cdef int VERB = words.VERB
 cdef int BOUND_END = words.BOUND_END
 cdef Py_ssize_t _LONGEST = python._LONGEST
 cdef Py_ssize_t _WHOLE = python._WHOLE
+cdef Py_ssize_t _USUAL = python._USUAL
 cdef str PLAIN = words.PLAIN
 cdef str _HEDGED = python._FRAMES[False, True]
 cdef str _NEGATED = python._FRAMES[True, False]
@@ -45,6 +46,9 @@ cdef class Lines(Memo):
 
     cdef object read(self, str key):
         return read_line(key)
+
+    cdef Py_ssize_t weigh(self, object answer):
+        return 1 + (<Facts>answer).many // _USUAL
 
 
 cdef Facts _NONE = Facts()

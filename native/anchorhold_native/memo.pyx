@@ -27,9 +27,11 @@ cdef class Memo:
         else:
             answer = self.read(key)
             self.missed += 1
-        if len(self._young) >= self._size:
+        if self._weight >= self._size:
             self._old = self._young
             self._young = {}
+            self._weight = 0
+        self._weight += self.weigh(answer)
         self._young[key] = answer
         return answer
 
@@ -37,8 +39,13 @@ cdef class Memo:
         """Work out an answer, from the key alone."""
         raise NotImplementedError
 
+    cdef Py_ssize_t weigh(self, object answer):
+        """For how many an answer counts."""
+        return 1
+
     def forget(self):
         """Hold nothing."""
         self._old = {}
         self._young = {}
+        self._weight = 0
         self.missed = 0

@@ -57,8 +57,8 @@ def choose(load: Callable[[str], ModuleType] = import_module) -> Following:
     theirs = getattr(native, "LAYOUT", None)
     if theirs != LAYOUT:
         log.warning(
-            "anchorhold-native is not used: it reads layout %s and this is layout %s; the Python code follows "
-            "pointers. Build it again from the folder native/ of the same version.",
+            "anchorhold-native follows no pointers here: it reads layout %s and this is layout %s; the Python code "
+            "does. Build it again from the folder native/ of the same version.",
             theirs,
             LAYOUT,
         )
@@ -67,7 +67,7 @@ def choose(load: Callable[[str], ModuleType] = import_module) -> Following:
         return cast("Following", load("anchorhold_native.pointers").Native(PYTHON.opened))
     except (ImportError, AttributeError, LookupError, TypeError, ValueError) as error:
         log.warning(
-            "anchorhold-native is not used: %s: %s; the Python code follows pointers. Build it again from the "
+            "anchorhold-native follows no pointers here: %s: %s; the Python code does. Build it again from the "
             "folder native/ of the same version.",
             type(error).__name__,
             error,

@@ -356,6 +356,18 @@ def test_man_5_a_negation_in_a_piece_keeps_the_doubt_that_its_sentence_begins_wi
     assert piece.key != doubted.key
 
 
+def test_of_lines_with_very_many_facts_fewer_are_remembered(engine):
+    for facts, most in ((1, 3000), (120, 16_384 // 8)):
+        engine.forget()
+        held = []
+        for n in range(3000):
+            engine.mentions(" ".join([str(n), *["7"] * (facts - 1)]))
+            held.append(engine.remembered())
+
+        assert len(engine.mentions(" ".join(["7"] * facts))) == facts
+        assert max(held) == most
+
+
 def test_a_mention_is_a_tuple_like_any_other(engine):
     one, *_ = engine.mentions("see J-88 there")
 

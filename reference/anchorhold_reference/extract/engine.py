@@ -65,8 +65,8 @@ def choose(load: Callable[[str], ModuleType] = import_module) -> Engine:
     theirs = getattr(native, "RULES", None)
     if theirs != RULES:
         log.warning(
-            "anchorhold-native is not used: it reads facts by rules %s and this is rules %s; the Python code reads "
-            "them. Build it again from the folder native/ of the same version.",
+            "anchorhold-native reads no facts here: it reads them by rules %s and this is rules %s; the Python code "
+            "does. Build it again from the folder native/ of the same version.",
             theirs,
             RULES,
         )
@@ -75,7 +75,7 @@ def choose(load: Callable[[str], ModuleType] = import_module) -> Engine:
         return cast("Engine", load("anchorhold_native.engine").Native())
     except (ImportError, AttributeError, LookupError, TypeError, ValueError) as error:
         log.warning(
-            "anchorhold-native is not used: %s: %s; the Python code reads facts. Build it again from the folder "
+            "anchorhold-native reads no facts here: %s: %s; the Python code does. Build it again from the folder "
             "native/ of the same version.",
             type(error).__name__,
             error,

@@ -131,7 +131,9 @@ def read_line(text: str) -> tuple[Fact, ...]:
 
 
 # The same line is shown again and again: a file that is read a second time, the output of a test that is run again.
-MEMO: Memo[tuple[Fact, ...]] = Memo(read_line, 1 << 14)
+_USUAL: Final = 16
+"""A line of more facts counts for several, or rows of numbers would take hundreds of megabytes to remember."""
+MEMO: Memo[tuple[Fact, ...]] = Memo(read_line, 1 << 14, weigh=lambda facts: 1 + len(facts) // _USUAL)
 
 
 def _sentences(text: str, found: list[str], told: Telling, flags: int, at: list[int]) -> list[Sentence]:

@@ -10,17 +10,20 @@ class Memo(dict[str, T]):
     """A dictionary that works out what it does not hold, and holds the answers that were asked for last.
 
     Up to twice `size` are held: when `size` are young they become the old ones, and what was old and was not asked
-    for since is forgotten. A look-up is a dictionary's own, and costs half of one in `functools.lru_cache`,
-    which would move what was asked for to the end of a list each time.
+    for since is forgotten. An answer may count for several, by `weigh`. A look-up is a dictionary's own, and costs
+    half of one in `functools.lru_cache`, which would move what was asked for to the end of a list each time.
     """
 
-    __slots__ = ("_old", "_read", "_size", "missed")
+    __slots__ = ("_old", "_read", "_size", "_weigh", "_weight", "missed")
 
-    def __init__(self, read: Callable[[str], T], size: int) -> None:
-        """Remember the answers of `read`, a function of its argument alone."""
+    def __init__(self, read: Callable[[str], T], size: int, *, weigh: Callable[[T], int] | None = None) -> None:
+        """Remember the answers of `read`, a function of its argument alone; `weigh` says for how many one counts."""
         super().__init__()
         self._read = read
         self._size = size
+        self._weigh = weigh
+        self._weight = 0
+        """How many answers the young ones count for beyond their number."""
         self._old: dict[str, T] = {}
         self.missed = 0
         """How often an answer had to be worked out."""
@@ -32,9 +35,12 @@ class Memo(dict[str, T]):
         else:
             answer = self._read(key)
             self.missed += 1
-        if len(self) >= self._size:
+        if len(self) + self._weight >= self._size:
             self._old = self.copy()
             self.clear()
+            self._weight = 0
+        if self._weigh is not None:
+            self._weight += self._weigh(answer) - 1
         self[key] = answer
         return answer
 
@@ -42,4 +48,4 @@ class Memo(dict[str, T]):
         """Hold nothing."""
         self._old = {}
         self.clear()
-        self.missed = 0
+        self._weight = self.missed = 0
