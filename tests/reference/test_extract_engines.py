@@ -357,10 +357,10 @@ def test_man_5_a_negation_in_a_piece_keeps_the_doubt_that_its_sentence_begins_wi
 
 
 def test_of_lines_with_very_many_facts_fewer_are_remembered(engine):
-    for facts, most in ((1, 3000), (120, 16_384 // 8)):
+    for facts, most in ((1, 2100), (120, 16_384 // 8)):
         engine.forget()
         held = []
-        for n in range(3000):
+        for n in range(2100):
             engine.mentions(" ".join([str(n), *["7"] * (facts - 1)]))
             held.append(engine.remembered())
 
