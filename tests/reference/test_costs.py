@@ -2,6 +2,7 @@
 (ANC-1), reading what is read, compaction the turns that it replaces, and never what else is stored."""
 
 import sqlite3
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -161,3 +162,16 @@ def test_pro_1_a_compaction_costs_the_same_however_many_facts_the_session_has(tm
             assert [outcome.kind for outcome in done] == [OutcomeKind.COMMITTED], done
 
     assert taken["large"] <= 1.2 * taken["small"]
+
+
+def test_turns_that_are_appended_and_not_asked_for_are_not_held_however_large(tmp_path: Path) -> None:
+    with _opened(tmp_path / "store.db") as transcript:
+        tracemalloc.start()
+        try:
+            for n in range(100):
+                transcript.append(Turn(id=f"t{n}", speaker="tool", text=f"{n:>4}" * 25_000))
+            held, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+    assert held < 1_000_000
