@@ -9,6 +9,7 @@ from typing import Final, Protocol, cast
 
 from anchorhold_reference import pointer
 from anchorhold_reference.codec import digest, told
+from anchorhold_reference.compiled import compiled
 from anchorhold_reference.originals import as_answer
 from anchorhold_reference.pointer import Address
 from anchorhold_reference.schema import LAYOUT
@@ -50,29 +51,16 @@ PYTHON: Final = Python()
 
 def choose(load: Callable[[str], ModuleType] = import_module) -> Following:
     """The compiled code where it is installed and knows this layout, else the Python code. `load` imports modules."""
-    try:
-        native = load("anchorhold_native")
-    except ImportError:
-        return PYTHON
-    theirs = getattr(native, "LAYOUT", None)
-    if theirs != LAYOUT:
-        log.warning(
-            "anchorhold-native follows no pointers here: it reads layout %s and this is layout %s; the Python code "
-            "does. Build it again from the folder native/ of the same version.",
-            theirs,
-            LAYOUT,
-        )
-        return PYTHON
-    try:
-        return cast("Following", load("anchorhold_native.pointers").Native(PYTHON.opened))
-    except (ImportError, AttributeError, LookupError, TypeError, ValueError) as error:
-        log.warning(
-            "anchorhold-native follows no pointers here: %s: %s; the Python code does. Build it again from the "
-            "folder native/ of the same version.",
-            type(error).__name__,
-            error,
-        )
-        return PYTHON
+    native: Following | None = compiled(
+        load,
+        "pointers",
+        lambda module: cast("Following", module.Native(PYTHON.opened)),
+        number="LAYOUT",
+        wanted=LAYOUT,
+        lacks="follows no pointers",
+        log=log,
+    )
+    return PYTHON if native is None else native
 
 
 FOLLOWING: Final = choose()

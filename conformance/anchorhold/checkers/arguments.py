@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
-from typing import Any
 
-from anchorhold.checkers.words import shorten
+from anchorhold.checkers.words import leaves, shorten
 from anchorhold_spec.vocabulary import ToolCall, Turn
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
@@ -85,7 +84,7 @@ def _lost(call: ToolCall, text: str) -> Iterator[str]:
         yield call.arguments
         return
     numbers = {_exact(number) for number in NUMBER.findall(text)}
-    for leaf in _leaves(parsed):
+    for leaf in leaves(parsed):
         if isinstance(leaf, _Digits):
             if _exact(leaf) not in numbers:
                 yield leaf
@@ -103,14 +102,3 @@ def _exact(number: str) -> Decimal | str:
 
 PRECISE = 28
 """Digits up to which a decimal is compared by its value."""
-
-
-def _leaves(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _leaves(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _leaves(each)

@@ -199,16 +199,16 @@ def _written(text: str) -> Iterator[str]:
     yield plain(repr(text)[1:-1])
 
 
-def _leaves(value: Any) -> Iterator[str]:
+def leaves(value: Any) -> Iterator[str]:
     """Every string inside a value, names of members aside."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for each in value.values():
-            yield from _leaves(each)
+            yield from leaves(each)
     elif isinstance(value, list):
         for each in value:
-            yield from _leaves(each)
+            yield from leaves(each)
 
 
 def carries_calls(flat: str, calls: tuple[ToolCall, ...]) -> bool:
@@ -224,7 +224,7 @@ def carries_calls(flat: str, calls: tuple[ToolCall, ...]) -> bool:
             parsed = json.loads(call.arguments)
         except ValueError:
             return False
-        if not all(any(form in flat for form in _written(leaf)) for leaf in _leaves(parsed) if leaf.strip()):
+        if not all(any(form in flat for form in _written(leaf)) for leaf in leaves(parsed) if leaf.strip()):
             return False
     return True
 

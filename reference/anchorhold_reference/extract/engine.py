@@ -10,6 +10,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Final, Protocol, cast
 
+from anchorhold_reference.compiled import compiled
 from anchorhold_reference.extract.mention import Fact, Mention
 from anchorhold_reference.extract.python import Python
 
@@ -58,29 +59,16 @@ def choose(load: Callable[[str], ModuleType] = import_module) -> Engine:
 
     `load` imports a module. Of an installation that cannot be used a warning tells once: its user expects it to be.
     """
-    try:
-        native = load("anchorhold_native")
-    except ImportError:
-        return PYTHON
-    theirs = getattr(native, "RULES", None)
-    if theirs != RULES:
-        log.warning(
-            "anchorhold-native reads no facts here: it reads them by rules %s and this is rules %s; the Python code "
-            "does. Build it again from the folder native/ of the same version.",
-            theirs,
-            RULES,
-        )
-        return PYTHON
-    try:
-        return cast("Engine", load("anchorhold_native.engine").Native())
-    except (ImportError, AttributeError, LookupError, TypeError, ValueError) as error:
-        log.warning(
-            "anchorhold-native reads no facts here: %s: %s; the Python code does. Build it again from the folder "
-            "native/ of the same version.",
-            type(error).__name__,
-            error,
-        )
-        return PYTHON
+    native: Engine | None = compiled(
+        load,
+        "engine",
+        lambda module: cast("Engine", module.Native()),
+        number="RULES",
+        wanted=RULES,
+        lacks="reads no facts",
+        log=log,
+    )
+    return PYTHON if native is None else native
 
 
 ENGINE: Final = choose()
