@@ -11,13 +11,13 @@ from anchorhold.checkers.holding import HELD, Hold, through_pointers, unseen
 from anchorhold.checkers.keys import Keys
 from anchorhold.checkers.outcomes import trace
 from anchorhold.checkers.reading import Known, Reading
-from anchorhold.checkers.record import CONTENT, Observation, Operation, Stretch, convert
+from anchorhold.checkers.record import CONTENT, Observation, Operation, Stretch
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.watch import Watch
 from anchorhold.checkers.words import content, shorten
 from anchorhold.compactor import Mechanism
-from anchorhold_spec.vocabulary import Answer, AnswerKind, Item, Turn
+from anchorhold_spec.vocabulary import Answer, AnswerKind, Item
 
 
 def _content(answer: Answer | None) -> str | None:
@@ -247,7 +247,7 @@ class Again(Watch):
         """Where appends began of turns that had been acknowledged before."""
 
     def operation(self, operation: Operation) -> None:
-        turn = convert(operation.arguments["turn"], Turn).id
+        turn = operation.turn.id
         if turn in self._came:
             self._again.add(operation.start)
         elif operation.ok:
@@ -259,7 +259,7 @@ class Again(Watch):
         self.tally.trigger()
         change = trace(stretch.before, stretch.after)
         if change is not None:
-            turns = [convert(o.arguments["turn"], Turn).id for o in stretch.operations]
+            turns = [o.turn.id for o in stretch.operations]
             self.tally.fail(
                 f"{self.known.quote(turns[0], first=True)}{f' and {len(turns) - 1} more' if len(turns) > 1 else ''} "
                 f"came in again under a known id, and something was added: {change}.",

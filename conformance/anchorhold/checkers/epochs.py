@@ -208,7 +208,6 @@ class Epochs(Watch):
         """How the tokens look that were given out, as far as they look alike."""
         self._counted: set[str] = set()
         """What stands before the number at a token's end."""
-        self._listed: dict[str, tuple[Pointer, ...] | None] = {}
 
     @property
     def steady(self) -> bool:
@@ -220,10 +219,8 @@ class Epochs(Watch):
             self._handed |= look.continuations
         if self.keys.new and len(self._shapes) < SHAPES:
             self._note_shapes(self.keys.new)
-        if look.pointers is not None and self._listed.get(look.session) is not look.pointers:
-            self._listed[look.session] = look.pointers
-            for pointer in look.pointers:
-                self._pointer(look, pointer)
+        for pointer in self.keys.unlike:
+            self._pointer(look, pointer)
         if not look.ended:
             return
         if self._asked is look.answers and self._failed is look.errors:

@@ -18,6 +18,8 @@ IDLE: Final = 1024
 NOBODY: Final = 0xFFFF_FFFF
 WIDEST: Final = 0xFFFF
 NO_TURNS: Final = frozenset[str]()
+UNKNOWN: Final = object()
+"""What a token that is not known declared."""
 
 
 class Key:
@@ -73,6 +75,8 @@ class Keys:
     def __init__(self, known: Known) -> None:
         self._known = known
         self._keys: dict[str, Key] = {}
+        self._covers: dict[str, tuple[str, ...] | None] = {}
+        """What each of these declared when it was first seen."""
         # A dict finds its first entry the more slowly the more that stood before it were taken out.
         self._idle: OrderedDict[str, None] = OrderedDict()
         self._listed: dict[str, tuple[Pointer, ...]] = {}
@@ -86,6 +90,9 @@ class Keys:
         self._stored = Packed("qIH")
         self.new: Sequence[Key] = ()
         """Those that the last look listed for the first time."""
+        self.unlike: Sequence[Pointer] = ()
+        """Pointers of the last look that say what was not known: their tokens are new, or declare other turns than
+        when they were first seen. Of the rest, which is most of a window, nothing has to be found out again."""
 
     def __len__(self) -> int:
         """How many were ever given out."""
@@ -135,16 +142,18 @@ class Keys:
     def see(self, look: Observation) -> None:
         """Take in what a look lists."""
         pointers = look.pointers
-        self.new = ()
+        self.new, self.unlike = (), ()
         if pointers is None or self._listed.get(look.session) is pointers:
             return
         new: list[Key] = []
-        for pointer in pointers:
+        declared_first = self._covers.get
+        self.unlike = [each for each in pointers if declared_first(each.token, UNKNOWN) != each.covers]
+        for pointer in self.unlike:
             if pointer.token not in self._keys and self.get(pointer.token) is None:
                 declared = self._known.turns_of(pointer.covers) or NO_TURNS
                 key = Key(pointer, issued=look.start, home=look.session, declared=declared, number=self.number)
                 self.number += 1
-                self._keys[pointer.token] = key
+                self._keys[pointer.token], self._covers[pointer.token] = key, pointer.covers
                 new.append(key)
                 if pointer.key is not None:
                     self._same.setdefault(pointer.key, {})[pointer.token] = key
@@ -165,6 +174,7 @@ class Keys:
 
     def _pack(self, token: str) -> None:
         key = self._keys.pop(token)
+        del self._covers[token]
         self._any_packed = True
         low, wide = NOBODY, 0
         if key.packed is not None:
@@ -206,7 +216,7 @@ class Keys:
         key = Key(pointer, issued=issued, home=session, declared=NO_TURNS)
         key.led, key.told = led, True
         key.packed = (low, low + wide) if low != NOBODY else (0, -1)
-        self._keys[token] = key
+        self._keys[token], self._covers[token] = key, pointer.covers
         self._idle[token] = None
         return key
 

@@ -21,14 +21,12 @@ from anchorhold.checkers.record import (
     Source,
     Stretch,
     Withdrawal,
-    convert,
     once,
 )
 from anchorhold.checkers.words import carries_calls, content, plain, says, shorten, words
 from anchorhold.history import EventType, Header
 from anchorhold_spec.vocabulary import (
     Pointer,
-    Turn,
 )
 
 
@@ -36,7 +34,7 @@ def said_by(known: "Known", append: Operation) -> Said | None:
     """The turn that an append brought in; none where it failed, or it was there before."""
     if append.ended is EventType.FAIL:
         return None
-    said = known.said.get(convert(append.arguments["turn"], Turn).id)
+    said = known.said.get(append.turn.id)
     return said if said is not None and said.at == append.end else None
 
 

@@ -143,6 +143,11 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return outcome is not None and outcome.kind is OutcomeKind.COMMITTED
         return self.ok
 
+    @once
+    def turn(self) -> Turn:
+        """The turn that an `append` hands in."""
+        return convert(self.arguments["turn"], Turn)
+
     def outcome(self) -> Outcome | None:
         """The outcome that it answered with, where it did."""
         value = self.value
@@ -360,11 +365,11 @@ class Drop:
 def convert(value: Any, kind: type[T]) -> T:
     """A value of the vocabulary from its builtins, whether the history came from memory or from a file; one that is
     of the vocabulary already stays as it is."""
+    if isinstance(value, msgspec.Struct):
+        # Of this kind, or a struct with the same fields, as `verify` makes them.
+        return cast("T", value)
     if type(value) is kind or (isinstance(kind, type) and isinstance(value, kind)):
         return value
-    if isinstance(value, msgspec.Struct):
-        # A struct with the same fields, as `verify` makes them.
-        return cast("T", value)
     return msgspec.convert(value, kind)
 
 

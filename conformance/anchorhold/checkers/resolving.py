@@ -1,7 +1,7 @@
 """PTR-2, PTR-5, PTR-6: what a pointer leads to stays there, outstanding copies end, nothing uncommitted counts."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -104,10 +104,14 @@ class StayingPointers(_Reached):
             self.tally.trigger(right.led)
             return
         ended, answers, session, own = self._ended, look.answers, look.session, look.session
+        asked: Sequence[Pointer] = look.pointers
+        if len(answers) + len(look.errors) < len(asked):
+            # Of a pointer that nobody followed nothing is seen.
+            asked = [p for p in asked if p.token in answers or p.token in look.errors]
         lenient = bool(look.exempt or look.damaged or self._dropped)
         led = latest = 0
-        all_right = True
-        for pointer in look.pointers:
+        all_right = len(asked) == len(look.pointers)
+        for pointer in asked:
             key, answer = self.keys.get(pointer.token), answers.get(pointer.token)
             assert key is not None
             mine = key.home == own

@@ -10,7 +10,7 @@ from anchorhold.checkers.arguments import Arguments, written_oddly
 from anchorhold.checkers.ids import UNMAKING, Ids
 from anchorhold.checkers.keys import Keys
 from anchorhold.checkers.reading import Known, Reading, said_by
-from anchorhold.checkers.record import Observation, Operation, convert
+from anchorhold.checkers.record import Observation, Operation
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.watch import Watch
@@ -88,13 +88,11 @@ class CallsAndResults(Watch):
             self.tally.trigger(sum(result is not None and self._present(look, a, result) for a, result in pairs))
         else:
             self.tally.trigger(self._pairs.get(look.session, 0))
-        if not concerned:
-            return
-        for call in sorted(concerned, key=lambda call: self.known.order.get(self._asking.get(call, ""), -1)):
-            asking, result = self._asking.get(call), self._results.get(call)
-            if asking is None or result is None or not self._present(look, asking, result):
-                continue
-            if (asking in there) is not (result in there):
+        asked, results = self._asking, self._results
+        torn = [call for call in concerned if (asked.get(call) in there) is not (results.get(call) in there)]
+        for call in sorted(torn, key=lambda call: self.known.order.get(asked.get(call, ""), -1)):
+            asking, result = asked.get(call), results.get(call)
+            if asking is not None and result is not None and self._present(look, asking, result):
                 what = (
                     f"Call {call} is in the window (turn {asking}) and its result (turn {result}) is not"
                     if asking in there
@@ -134,7 +132,7 @@ class Order(Watch):
         if operation.op != "append":
             self._ids = Ids()
             return
-        turn = convert(operation.arguments["turn"], Turn)
+        turn = operation.turn
         if turn.id in self._came:
             self._again.add(turn.id)
         elif operation.ok:

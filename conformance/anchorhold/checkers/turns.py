@@ -14,7 +14,6 @@ from anchorhold_spec.vocabulary import (
     CarrierKind,
     Fact,
     Item,
-    Turn,
 )
 
 
@@ -50,7 +49,7 @@ def say(
     """Take the turn of an append in; answers with its id where it is new, or is certain now."""
     if append.ended is EventType.FAIL:
         return None
-    turn = convert(append.arguments["turn"], Turn)
+    turn = append.turn
     new = turn.id not in said or not said[turn.id].certain
     if new:
         said[turn.id] = Said(
