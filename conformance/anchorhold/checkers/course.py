@@ -12,7 +12,7 @@ import msgspec
 
 from anchorhold.checkers.finding import Finder
 from anchorhold.checkers.lanes import Lanes, withdrawal_by
-from anchorhold.checkers.looking import ABOUT, NONE, READ_AS, Look, Reach
+from anchorhold.checkers.looking import ABOUT, NONE, REACHING, READ_AS, Look, Reach
 from anchorhold.checkers.observe import beginning
 from anchorhold.checkers.reading import Knowing
 from anchorhold.checkers.record import (
@@ -204,6 +204,9 @@ def _cut_short(asked: Heard, by: Heard | None) -> Heard:
 class Course(Knowing):
     """One history, as far as it has come."""
 
+    __deletable__ = ("watching",)
+    """For mypyc, which may compile this."""
+
     def __init__(self, header: Header, rules: Iterable[tuple[str, type[Watch]]]) -> None:
         self.header = header
         self.said: dict[str, Said] = {}
@@ -317,7 +320,8 @@ class Course(Knowing):
                 self._reads += (asked, ended)
                 return
             if op not in QUIET and not self._over:
-                self._flush()
+                if self._reads:
+                    self._flush()
                 self._done(_whole(asked, ended), self._lanes.of(asked.index))
                 return
         self.take(asked)
@@ -464,7 +468,8 @@ class Course(Knowing):
             withdrawal = withdrawal_by(operation, self.said, self._lanes)
             if withdrawal is not None:
                 self._withdrawals.append(withdrawal)
-        self._reach.follow(operation, self.said, self._raw)
+        elif op in REACHING:
+            self._reach.follow(operation, self.said, self._raw)
         if operation.calls:
             self._written = operation.end
             self._calls.extend(operation.calls)
