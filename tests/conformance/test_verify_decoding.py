@@ -208,10 +208,8 @@ def test_events_in_whatever_order_say_what_they_say_one_by_one(drawn: list[Any],
 )
 def test_blocks_hold_the_lines_of_a_file(lines: list[int], chunk: int, longest: int, ended: bool) -> None:
     data = b"\n".join(b"%c" % (97 + n) * size for n, size in enumerate(lines)) + (b"\n" if ended else b"")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(reading, "CHUNK", chunk)
 
-        blocks = list(reading.blocks(io.BytesIO(data), longest))
+    blocks = list(reading.blocks(io.BytesIO(data), longest, chunk=chunk))
 
     assert [line for _, block in blocks for line in block] == list(reading.bounded(io.BytesIO(data), longest))
     for at, block in blocks:

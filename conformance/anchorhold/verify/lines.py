@@ -70,8 +70,8 @@ def lines(file: IO[bytes], *, longest: int = LONGEST_LINE) -> Iterator[Line]:
 CHUNK: Final = 64 * 1024
 
 
-def blocks(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[int, list[bytes]]]:
-    """Lines, many at a time, with the place in the file at which they begin.
+def blocks(file: IO[bytes], longest: int = LONGEST_LINE, *, chunk: int = CHUNK) -> Iterator[tuple[int, list[bytes]]]:
+    """Lines, many at a time, with the place in the file at which they begin; `chunk` bytes are read at a time.
 
     A line that is too long comes by itself, cut, without an end; the one in which the file ends has none either.
     """
@@ -80,7 +80,7 @@ def blocks(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[int, 
     """The beginning of a line, as far as it is held."""
     size = 0
     """Bytes of it, held or not."""
-    while data := file.read(CHUNK):
+    while data := file.read(chunk):
         lines = BytesIO(data).readlines()
         if begun:
             # What is beyond the longest is read past: it only has to be known where the line ends.
