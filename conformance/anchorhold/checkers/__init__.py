@@ -6,6 +6,7 @@ from anchorhold.checkers import (
     bounds,
     certainty,
     concurrency,
+    course,
     crashes,
     demands,
     entries,
@@ -72,3 +73,7 @@ def judge_all(history: History) -> tuple[Judgement, ...]:
 STRUCTURAL: frozenset[str] = frozenset(c.rule for c in RULE_CHECKERS if isinstance(c, WatchChecker))
 """Rules that are decided by names, kinds, numbers and order, and by whether content is the same, as a history goes
 by. The others look for words in texts."""
+
+
+COMPILED: bool = not str(course.__file__).endswith(".py")
+"""Whether what judges them was compiled (native/structural.py), from the same source."""
