@@ -36,7 +36,7 @@ GROUP: Final = "anchorhold.structural"
 """The library that holds them all."""
 
 
-class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
+class CustomBuildHook(BuildHookInterface):
     """Adds the compiled modules to the wheel, each beside its source."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
