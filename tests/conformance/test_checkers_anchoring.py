@@ -1,7 +1,9 @@
-"""ANC-1, MAN-1, MAN-2, MAN-6 on histories written by hand."""
+"""ANC-1, ANC-4, MAN-1, MAN-2, MAN-6 on histories written by hand."""
+
+from typing import Any
 
 import pytest
-from history_builder import ALL, COMMITTED, KEEPING, PLAIN, Play, answer, found, judge, slot, summary
+from history_builder import ALL, COMMITTED, KEEPING, PLAIN, Play, answer, found, judge, raw, slot, summary
 
 from anchorhold_spec.vocabulary import (
     AnswerKind,
@@ -401,3 +403,17 @@ def test_man_6_is_not_triggered_where_nothing_was_left_out() -> None:
 
 def test_all_operations_are_known_to_the_builder() -> None:
     assert set(KEEPING) <= set(ALL)
+
+
+def test_anc_4_names_what_the_replaced_summary_alone_still_said() -> None:
+    def generations(second: str) -> Any:
+        play = Play().say("t1", TARGET.text, TARGET).look([raw("t1", TARGET.text)])
+        first = summary("s1", f"Notes. {TARGET.text}")
+        play.compact(shown=("t1",), reply=first.text).look([first]).say("t2", TWO).look([first, raw("t2", TWO)])
+        play.compact(shown=(first.text or "", "t2"), reply=second)
+        return judge("ANC-4", play.look([summary("s2", second)]))
+
+    assert generations(f"Shorter. {TARGET.text}").failures == ()
+    assert generations(f"Shorter. {TARGET.text}").triggered == 1
+    assert [failure.fact for failure in generations("Shorter.").failures] == [TARGET.text]
+    assert "s1" in generations("Shorter.").failures[0].sentence
