@@ -191,11 +191,13 @@ def _one_long(plan: Plan) -> tuple[AnyStep, ...]:
 
 
 def _gaps(plan: Plan) -> tuple[AnyStep, ...]:
-    """Asked right after a compaction, after a restart, and after something went: "no" has to be true (REC-4)."""
+    """Asked before it was said, right after a compaction, after a restart, and after something went: "no" has to be
+    true, also where it once was (REC-4)."""
     facts = plan.facts(3)
     never = tuple(plan.planter.sibling(fact) for fact in facts)
     said = _bare(plan, *facts)
     return (
+        *asks(*facts, *never),
         *said,
         *plan.compacted("drop"),
         *asks(*facts, *never),
