@@ -15,8 +15,8 @@ from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Fact, It
 
 PIECES = 64
 """Pieces of one answer that are fetched in any case. Continuations that never end must not keep the check from
-ending: further ones have to bring some text each, and together no more than twice what the longest turn has; where they did
-not end by then, no further ones are fetched in this session."""
+ending: further ones have to bring some text each, and together no more than twice what the longest turn has; where
+they did not end by then, no further ones are fetched in this session."""
 A_PIECE = 16
 """Characters that a further piece has to bring, on average."""
 
