@@ -246,7 +246,7 @@ def test_standard_error_is_in_the_error() -> None:
         compact_with("dies")
 
     assert "first\nRuntimeError: the store is gone" in caught.value.stderr
-    assert "its last line on standard error is 'RuntimeError: the store is gone'" in str(caught.value)
+    assert "on standard error it says 'RuntimeError: the store is gone'" in str(caught.value)
 
 
 def group_of(leader: int) -> list[str]:

@@ -51,6 +51,9 @@ class State:
 class Rolling:
     """Right."""
 
+    OPAQUE_TOO = True
+    """Whether bytes are replaced too: they are kept as they are, under their token."""
+
     mechanisms: ClassVar[frozenset[Mechanism]] = frozenset({Mechanism.SUMMARISER})
 
     def describe(self) -> Description:
@@ -97,9 +100,12 @@ class Rolling:
 
     def text(self) -> str:
         """Of the summary, as the model sees it."""
+        return f"{self.state.summary}\n{self.note()}"
+
+    def note(self) -> str:
+        """What the summary leaves out."""
         count = len(self.state.covered)
-        note = f"[The full words of {count} earlier turns are left out here, and can be asked for.]"
-        return f"{self.state.summary}\n{note}"
+        return f"[The full words of {count} earlier turns are left out here, and can be asked for.]"
 
     def live(self) -> Sequence[Item]:
         items = [raw(turn) for turn in self.turns()]
@@ -123,7 +129,7 @@ class Rolling:
         parts = [*self.turns()] if self.state.summary is None else [self.text(), *self.turns()]
         if size(parts) <= limit(self.settings):
             return nothing("the window is under its watermark")
-        old = replaceable(self.turns(), keep=None, opaque_too=True)
+        old = replaceable(self.turns(), keep=None, opaque_too=self.OPAQUE_TOO)
         if not old:
             return refused("what is left are the latest turns and what is protected")
         shown = Shown(messages=tuple(self.prompt(old)))
@@ -212,9 +218,13 @@ class Rolling:
                 state.gone[state.tokens.pop(name)] = AnswerKind.UNANCHORED
         state.window = [name for name in state.window if name not in back]
         if back & set(state.covered):
-            # The summary speaks of what was taken back: what is left under it stands in the window again.
-            left = {*state.window, *state.covered} - back
-            state.window, state.covered, state.summary = [name for name in state.turns if name in left], [], None
+            self.withdraw(back)
+
+    def withdraw(self, back: set[str]) -> None:
+        """The summary speaks of what was taken back: what is left under it stands in the window again."""
+        state = self.state
+        left = {*state.window, *state.covered} - back
+        state.window, state.covered, state.summary = [name for name in state.turns if name in left], [], None
 
     def forget(self, turn: str) -> Outcome:
         lanes = [state for lane, state in self.store.items() if lane[:2] == self.at[:2]]

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from anchorhold.compactor import Settings, Summarise
-from anchorhold_spec.vocabulary import Answer, AnswerKind, Outcome, OutcomeKind, Turn
-from compactors.common import whole
+from anchorhold_spec.vocabulary import Answer, AnswerKind, Entry, Outcome, OutcomeKind, Turn
+from compactors.common import statements, whole
 from compactors.rolling import Lane, Outstanding, Rolling
 
 WILD = {"_": ".", "%": ".*"}
@@ -81,6 +81,15 @@ class RemembersThatThereWasNothing(SharesItsCache):
 
     def remembers(self, answer: Answer) -> bool:
         return True
+
+
+class ShowsTheHeadOfResults(Rolling):
+    """Of what a tool answered the model is shown the first 300 characters."""
+
+    def prompt(self, old: Sequence[Turn]) -> list[str]:
+        shown = super().prompt(old)
+        heads = [whole(turn)[:300] if turn.speaker == "tool" else whole(turn) for turn in old]
+        return [*shown[: len(shown) - len(old)], *heads]
 
 
 class CutsAtTheColumnsEnd(Rolling):
@@ -256,6 +265,72 @@ class LosesCopiesWhenABranchBegins(_LetsGo):
         super().fork(branch)
 
 
+class _Manifests(Rolling):
+    """Keeps bytes in the window, and gives out what its summary says of slots, each looked up in its source."""
+
+    OPAQUE_TOO = False
+
+    def literal(self, value: str) -> str:
+        return value
+
+    def manifest(self, carrier: str) -> Sequence[Entry]:
+        if self.state.summary is None or carrier != self.summary_id():
+            return []
+        entries = []
+        for said in statements(self.text()):
+            sources = [n for n in self.state.covered if said.sentence.strip() in whole(self.state.turns[n])]
+            if sources:
+                literal = self.literal(said.value)
+                slot = {"subject": said.subject, "attribute": said.attribute}
+                entries.append(Entry(literal=literal, source=sources[-1], **slot))
+        return entries
+
+
+class ManifestsWithoutTheNot(_Manifests):
+    """An entry has the value, and not the word before it that denies or doubts it."""
+
+    def literal(self, value: str) -> str:
+        return re.sub(r"^(?:not|probably) ", "", value)
+
+
+class ManifestsWithoutTheUnit(_Manifests):
+    """An entry has the number, and not what it counts."""
+
+    def literal(self, value: str) -> str:
+        return value.split(" ")[0] if value[:1].isdigit() else value
+
+
+class ManifestsWhatItSays(_Manifests):
+    """Right: an entry has the value as it was said."""
+
+
+class NotesInGerman(Rolling):
+    """Right: what is left out is named, in the language of those who read it."""
+
+    def note(self) -> str:
+        count = len(self.state.covered)
+        return f"[Der Wortlaut von {count} früheren Beiträgen ist hier ausgelassen und kann nachgelesen werden.]"
+
+
+class ShowsItsNotesBare(Rolling):
+    """Right: the model is shown its own notes without the line that the window has under them; after an erasure a
+    sentence of the compactor's stands in their place."""
+
+    def prompt(self, old: Sequence[Turn]) -> list[str]:
+        earlier = [] if self.state.summary is None else [self.state.summary]
+        return ["Summarise these turns.", *earlier, *map(whole, old)]
+
+
+class WithdrawsItsNotes(ShowsItsNotesBare):
+    """Right: the same after turns were taken back; pointers to those that stay are kept."""
+
+    def withdraw(self, back: set[str]) -> None:
+        state = self.state
+        state.covered = [name for name in state.covered if name not in back]
+        state.generation += 1
+        state.summary = "Notes were withdrawn: turns under them were taken back." if state.covered else None
+
+
 class AnswersInPieces(Rolling):
     """Right: a long original comes in pieces of a few characters, none of them cut inside one."""
 
@@ -314,13 +389,22 @@ def _triples(text: str) -> set[str]:
 
 RIGHT: tuple[type[Any], ...] = (Rolling, Outstanding)
 
-HONEST: tuple[type[Any], ...] = (AnswersInPieces, HasLongNames, SaysThatItLooksAtTheNearest)
+HONEST: tuple[type[Any], ...] = (
+    AnswersInPieces,
+    HasLongNames,
+    SaysThatItLooksAtTheNearest,
+    ManifestsWhatItSays,
+    NotesInGerman,
+    ShowsItsNotesBare,
+    WithdrawsItsNotes,
+)
 
 WRONG: tuple[tuple[type[Any], str], ...] = (
     (SearchesOnePage, "REC-4"),
     (SharesItsCache, "ISO-1"),
     (ReadsOneCallOfATurn, "STR-1"),
     (RemembersThatThereWasNothing, "REC-4"),
+    (ShowsTheHeadOfResults, "PTR-3"),
     (CutsAtTheColumnsEnd, "PTR-1"),
     (CutsInsideCharacters, "PTR-1"),
     (CutsInsideLongPages, "PTR-1"),
@@ -334,6 +418,8 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     (KnowsOneBranchBelow, "ANC-1"),
     (SearchesByLike, "REC-1"),
     (ReadsNumbersWithoutTheirSign, "REC-1"),
+    (ManifestsWithoutTheNot, "MAN-2"),
+    (ManifestsWithoutTheUnit, "MAN-2"),
     (LosesCopiesWhenItIsLeft, "PTR-5"),
     (LosesCopiesWhenTheModelFails, "PTR-5"),
     (LosesCopiesWhenABranchBegins, "PTR-5"),
