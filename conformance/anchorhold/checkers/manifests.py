@@ -165,7 +165,7 @@ def _narrower(entry: Entry, facts: Iterable[Fact]) -> str | None:
     Polarity, certainty and unit are part of a value. An entry of the kind `negation` says so itself.
     """
     own = [f for f in facts if f.subject == entry.subject and f.attribute == entry.attribute]
-    if entry.subject is None or entry.attribute is None or any(same_literal(entry.literal, f.literal) for f in own):
+    if entry.subject is None or entry.attribute is None or any(stands(f.literal, entry.literal) for f in own):
         return None
     for fact in own:
         value, literal = plain(fact.literal), plain(entry.literal)

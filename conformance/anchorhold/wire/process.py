@@ -202,7 +202,7 @@ class Program:
         return AdapterError(
             f"adapter {self.name!r} {what} {doing}",
             code=Fault.DIED,
-            cause=f"on standard error it says {one_line(_telling(lines), limit=200)!r}" if lines else "",
+            cause=f"on standard error it says {one_line(telling(lines), limit=200)!r}" if lines else "",
             hint="run it by hand and send it the same request to see why (PROTOCOL.md has a session to copy)",
             stderr=self.stderr,
         )
@@ -272,8 +272,8 @@ class Program:
             self.files.cleanup()
 
 
-def _telling(lines: Sequence[str]) -> str:
-    """The line that says what went wrong: the last one that names an error, or else the last one."""
+def telling(lines: Sequence[str]) -> str:
+    """Of standard error the line that says what went wrong: the last that names an error, or else the last."""
     return next((line for line in reversed(lines) if ERROR.search(line)), lines[-1])
 
 
