@@ -1,35 +1,43 @@
-"""What is done of every pointer that is followed, besides asking the ledger: its token is read, and an answer made of
-the bytes under it. In Python or, where `anchorhold-native` is installed, by the same compiled."""
+"""A pointer followed to its original, where that takes one statement: its token is read, the ledger asked, and an answer
+made of the bytes under it. In Python or, where `anchorhold-native` is installed, by the same compiled."""
 
 import logging
+import struct
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import Final, Protocol, cast
+from typing import Final, Protocol, TypeAlias, cast
 
-from anchorhold_reference import pointer
 from anchorhold_reference.codec import digest, told
+from anchorhold_reference.cold import WHOLE
 from anchorhold_reference.compiled import compiled
+from anchorhold_reference.ledger import Row
 from anchorhold_reference.originals import as_answer
-from anchorhold_reference.pointer import Address
+from anchorhold_reference.pointer import DIGEST, unsealed
 from anchorhold_reference.schema import LAYOUT
 from anchorhold_spec.vocabulary import Answer
 
 log = logging.getLogger("anchorhold.following")
 
+First: TypeAlias = Callable[[str, tuple[object, ...]], Row | None]
+"""`Ledger.first`."""
+Opened: TypeAlias = Callable[[object, bytes, int, int], tuple[int, Answer] | None]
+"""`Python.opened`."""
+
 
 class Following(Protocol):
-    """Reads tokens and originals. Both kinds give the same."""
+    """Follows pointers. Both kinds give the same."""
 
     @property
     def name(self) -> str:
         """`python` or `native`."""
 
-    def unseal(self, token: str) -> Address | None:
-        """The address in a token; none where it cannot have been made by `pointer.seal`."""
+    def followed(self, token: str, first: First, branch: int) -> tuple[int, Answer] | None:
+        """The epoch of a pointer, and the original under it, whole and with its digest (EPO-3). None where this look
+        does not find it, which says nothing of why: see `answers.resolve`.
 
-    def opened(self, payload: bytes, mark: bytes, slot: int) -> Answer | None:
-        """The answer that an original in a slot is; none where its bytes are not those of this digest (EPO-3)."""
+        `first` asks the ledger, by the statement `cold.WHOLE`; `branch` is the branch that follows it.
+        """
 
 
 class Python:
@@ -37,15 +45,24 @@ class Python:
 
     name: Final = "python"
 
-    def unseal(self, token: str) -> Address | None:
+    def followed(self, token: str, first: First, branch: int) -> tuple[int, Answer] | None:
         """See `Following`."""
-        return pointer.unseal(token)
+        address = unsealed(token)
+        if address is None:
+            return None
+        slot, epoch = _NUMBERS.unpack_from(address)
+        row = first(WHOLE, (branch, slot, address))
+        return None if row is None else self.opened(row[0], address, slot, epoch)
 
-    def opened(self, payload: bytes, mark: bytes, slot: int) -> Answer | None:
-        """See `Following`."""
-        return as_answer(*told(payload), carrier=f"slot-{slot}") if digest(payload) == mark else None
+    def opened(self, payload: object, address: bytes, slot: int, epoch: int) -> tuple[int, Answer] | None:
+        """What to answer of what lies under a packed address; none where it is not the bytes of that digest."""
+        if not isinstance(payload, bytes) or digest(payload) != address[DIGEST]:
+            return None
+        return epoch, as_answer(*told(payload), carrier=f"slot-{slot}")
 
 
+_NUMBERS = struct.Struct(">QQ")
+"""Slot and epoch, in a packed address."""
 PYTHON: Final = Python()
 
 

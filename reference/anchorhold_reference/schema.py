@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 APPLICATION_ID = 0x416E6368
 """`Anch`: tells this file from anybody else's database."""
-LAYOUT = 4
+LAYOUT = 5
 
 TABLES = """
 -- Grows strictly, across restarts too (EPO-2).
@@ -136,9 +136,13 @@ CREATE INDEX tombstone_span ON tombstone (span, fact);
 CREATE INDEX tombstone_fact ON tombstone (fact);
 CREATE INDEX tombstone_literal ON tombstone (session, literal);
 
--- The cold store. Entries never change; a slot that was emptied is used again, at another epoch (EPO-1).
+-- The cold store. Entries never change; a slot that was emptied is used again, at another epoch (EPO-1). So that a
+-- pointer is followed by one row, it says of itself which pointer leads to it, and where its span is seen.
 CREATE TABLE cold (
   slot INTEGER PRIMARY KEY, epoch INTEGER NOT NULL UNIQUE, span INTEGER NOT NULL,
+  session INTEGER NOT NULL,  -- the span's branch
+  address BLOB,  -- as in the pointer's token, see `pointer`; a copy that comes after the commit has none before it was
+                 -- read back (PTR-5)
   size INTEGER NOT NULL,
   payload BLOB  -- none: in the cold store outside, see `outer`
 );
@@ -189,6 +193,8 @@ CREATE TABLE erasure (
 
 SQLITE = """
 CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold
+WHEN OLD.address IS NOT NULL OR (NEW.slot, NEW.epoch, NEW.span, NEW.session, NEW.size, NEW.payload)
+  IS NOT (OLD.slot, OLD.epoch, OLD.span, OLD.session, OLD.size, OLD.payload)
 BEGIN SELECT RAISE(ABORT, 'entries of the cold store never change'); END;
 -- The words of originals, without their text; see `index`. Every character beyond ASCII belongs to a word.
 CREATE VIRTUAL TABLE entry USING fts5 (words, content = '', tokenize = 'ascii');
@@ -204,7 +210,9 @@ CREATE TABLE entry (span BIGINT PRIMARY KEY, words TEXT[] NOT NULL);
 CREATE INDEX entry_words ON entry USING gin (words);
 CREATE FUNCTION cold_never_changes() RETURNS trigger LANGUAGE plpgsql AS
 'BEGIN RAISE EXCEPTION ''entries of the cold store never change''; END';
-CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold FOR EACH ROW EXECUTE FUNCTION cold_never_changes();
+CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold FOR EACH ROW
+WHEN (OLD.address IS NOT NULL OR (NEW.slot, NEW.epoch, NEW.span, NEW.session, NEW.size, NEW.payload)
+  IS DISTINCT FROM (OLD.slot, OLD.epoch, OLD.span, OLD.session, OLD.size, OLD.payload)) EXECUTE FUNCTION cold_never_changes();
 CREATE FUNCTION instr(bytea, bytea) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT position($2 in $1)';
 CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT strpos($1, $2)';
 """

@@ -17,6 +17,7 @@ from anchorhold_reference.decide import Copy, EvidentialClass, Holding, Source, 
 from anchorhold_reference.errors import StoreError
 from anchorhold_reference.extract import mentions
 from anchorhold_reference.planning import Plan
+from anchorhold_reference.pointer import Address, pack
 from anchorhold_reference.session import Live, Session
 from anchorhold_reference.summaries import Carried, Claim, manifest, names_omissions, omissions
 from anchorhold_reference.values import Clock, Uptime
@@ -156,13 +157,16 @@ class Steps:
         with ledger.transaction():
             self._still_staged(staged.summary)
             wanted = ledger.all(
-                "SELECT t.carrier FROM covers k JOIN turn t ON t.carrier = k.carrier WHERE k.summary = ? "
+                "SELECT t.carrier, t.digest FROM covers k JOIN turn t ON t.carrier = k.carrier WHERE k.summary = ? "
                 "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier) "
                 "AND NOT EXISTS (SELECT 1 FROM cold o WHERE o.span = t.carrier) ORDER BY t.carrier",
                 (staged.summary,),
             )
             slots = cold.allocate(ledger, len(wanted))
-            taken = [(slot, epoch, int(span)) for (slot, epoch), (span,) in zip(slots, wanted, strict=True)]
+            taken = [
+                (int(span), Address(slot, epoch, ledger.issuer, mark))
+                for (slot, epoch), (span, mark) in zip(slots, wanted, strict=True)
+            ]
             if ledger.outer is None:
                 cold.land_sources(ledger, taken)
                 return
@@ -177,9 +181,16 @@ class Steps:
             cold.give_up(ledger, places)
             raise
 
-    def _place(self, slot: int, epoch: int, span: int) -> cold.Place:
-        (payload,) = self.ledger.one("SELECT payload FROM turn WHERE carrier = ?", (span,))
-        return cold.Place(slot=slot, epoch=epoch, span=span, payload=cold.as_bytes(payload))
+    def _place(self, span: int, address: Address) -> cold.Place:
+        payload, session = self.ledger.one("SELECT payload, session FROM turn WHERE carrier = ?", (span,))
+        return cold.Place(
+            slot=address.slot,
+            epoch=address.epoch,
+            span=span,
+            session=session,
+            address=pack(address),
+            payload=cold.as_bytes(payload),
+        )
 
     def point(self, staged: Staged, *, landed: bool) -> None:
         """Write the pointer of each original: to its copy, or to where its copy is going to be."""
@@ -187,21 +198,20 @@ class Steps:
         with ledger.transaction():
             self._still_staged(staged.summary)
             age = advance(ledger, self.uptime())
+            # Where copies come later, those that another branch's compaction has just made are there already.
+            cold.issue_staged(ledger, staged.summary, now=now, age=age)
             if landed:
                 # Where a store only said that it had a copy, the commit will find no pointer, and refuse.
-                cold.issue_staged(ledger, staged.summary, now=now, age=age)
                 return
             found = ledger.all(
-                "SELECT t.carrier, t.digest, o.slot, o.epoch FROM covers k JOIN turn t ON t.carrier = k.carrier "
-                "LEFT JOIN cold o ON o.span = t.carrier WHERE k.summary = ? "
+                "SELECT t.carrier, t.digest FROM covers k JOIN turn t ON t.carrier = k.carrier WHERE k.summary = ? "
                 "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier) ORDER BY t.carrier",
                 (staged.summary,),
             )
-            places = iter(cold.allocate(ledger, sum(1 for _, _, slot, _ in found if slot is None)))
-            originals = []
-            for span, mark, slot, epoch in found:
-                at = next(places) if slot is None else (slot, epoch)
-                originals.append(cold.Named(span=span, slot=at[0], epoch=at[1], mark=mark))
+            originals = [
+                cold.Named(span=span, slot=slot, epoch=epoch, mark=mark)
+                for (slot, epoch), (span, mark) in zip(cold.allocate(ledger, len(found)), found, strict=True)
+            ]
             cold.issue(ledger, originals, now=now, age=age, holding=Holding.STAGED, copy=Copy.OUTSTANDING)
 
     # -- commit --

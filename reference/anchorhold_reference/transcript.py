@@ -19,6 +19,7 @@ from anchorhold_reference.embedding import Embedding
 from anchorhold_reference.errors import LedgerError, MismatchError, StoreError, UnknownCarrierError
 from anchorhold_reference.extract.facts import UnreadableError
 from anchorhold_reference.following import FOLLOWING
+from anchorhold_reference.pointer import unseal
 from anchorhold_reference.policies import lifetime
 from anchorhold_reference.provenance import is_pending, pointers, ratios
 from anchorhold_reference.recovery import recover
@@ -462,12 +463,13 @@ class Transcript:
 
         Raises `MismatchError` where the bytes are not those that it names (EPO-3), `StoreError` where they are lost.
         """
-        address = FOLLOWING.unseal(token)
         # Mostly the original is there, in the ledger, and one look at it is of one moment.
-        answer = None if address is None else answers.there(self._session, address)
-        if answer is not None and address is not None:
-            self._used[address.epoch] = self._uptime()
+        followed = FOLLOWING.followed(token, self._ledger.first, self._session.id)
+        if followed is not None:
+            epoch, answer = followed
+            self._used[epoch] = self._uptime()
             return answer
+        address = unseal(token)
         try:
             answer = answers.steadily(self._session, lambda: answers.resolve(self._session, address))
         except (MismatchError, StoreError) as error:

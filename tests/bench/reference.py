@@ -32,7 +32,7 @@ from crowded import crowd, fill
 from anchorhold_reference import Reply, Settings, Transcript, cold, index, session
 from anchorhold_reference.extract import facts_of
 from anchorhold_reference.following import FOLLOWING
-from anchorhold_reference.pointer import unseal
+from anchorhold_reference.pointer import unseal, unsealed
 from anchorhold_reference.schema import SQLITE, TABLES, statements
 from anchorhold_spec.vocabulary import Turn
 
@@ -344,16 +344,15 @@ def reading(account: Account, folder: Path, spans: int) -> None:
 
 def _parts_of_resolve(transcript: Transcript) -> None:
     """What following a pointer consists of, each part by itself, one after the other as it does them."""
-    ledger, of = transcript._ledger, transcript._session
+    ledger, branch = transcript._ledger, transcript._session.id
     parts: dict[str, list[float]] = {}
     for token in [pointer.token for pointer in transcript.pointers()][:300]:
-        address = unseal(token)
-        payload = cold.whole(ledger, of.id, address)
+        slot, address = unseal(token).slot, unsealed(token)
+        row = ledger.first(cold.WHOLE, (branch, slot, address))
         work: dict[str, Callable[[], object]] = {
-            "the token": lambda token=token: FOLLOWING.unseal(token),
-            "the statement": lambda address=address: cold.whole(ledger, of.id, address),
-            "digest and answer": lambda address=address, payload=payload: FOLLOWING.opened(
-                payload, address.digest, address.slot
+            "the statement": lambda slot=slot, address=address: ledger.first(cold.WHOLE, (branch, slot, address)),
+            "token, digest and answer": lambda token=token, row=row: FOLLOWING.followed(
+                token, lambda statement, parameters, row=row: row, branch
             ),
             "all": lambda token=token: transcript.get(token),
         }
