@@ -1,14 +1,14 @@
-"""A pointer followed to its original, see `anchorhold_reference.following`: its token read, the ledger asked, and an answer
-made of the bytes under it."""
+"""What is done of every pointer that is followed, see `anchorhold_reference.following`: its token read, and an answer made
+of the bytes under it."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.object cimport PyTypeObject
 from cpython.unicode cimport PyUnicode_DecodeASCII, PyUnicode_DecodeUTF8
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, strlen
 
 from dataclasses import fields
 
-from anchorhold_reference.cold import WHOLE
 from anchorhold_spec.vocabulary import Answer, AnswerKind
 
 cdef extern from "openssl/evp.h" nogil:
@@ -22,7 +22,26 @@ cdef extern from "openssl/evp.h" nogil:
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
-    int PyObject_GenericSetAttr(object of, object name, object value) except -1
+    object PyType_GenericAlloc(PyTypeObject* type, Py_ssize_t items)
+
+cdef extern from *:
+    """
+    #include <structmember.h>
+
+    /* Where an object keeps what this descriptor of a slot gives; -1 where it is the descriptor of no slot. */
+    static Py_ssize_t offset_of(PyObject *descriptor) {
+        if (!Py_IS_TYPE(descriptor, &PyMemberDescr_Type)) return -1;
+        PyMemberDef *member = ((PyMemberDescrObject *)descriptor)->d_member;
+        return member->type == T_OBJECT_EX ? member->offset : -1;
+    }
+
+    /* Fills a slot in which nothing is yet. */
+    static void fill(PyObject *of, Py_ssize_t offset, PyObject *value) {
+        *(PyObject **)((char *)of + offset) = Py_NewRef(value);
+    }
+    """
+    Py_ssize_t offset_of(object descriptor)
+    void fill(object of, Py_ssize_t offset, object value)
 
 
 cdef const char* PREFIX = "ah1-"
@@ -54,10 +73,13 @@ cdef EVP_MD* _sha256 = EVP_MD_fetch(NULL, b"SHA256", NULL)
 cdef EVP_MD_CTX* _hashing = EVP_MD_CTX_new()
 if _sha256 == NULL or _hashing == NULL:
     raise ImportError("OpenSSL has no SHA-256 here")
-cdef object _new = object.__new__
+cdef Py_ssize_t _slots[9]
+for _i, _field in enumerate(FIELDS):
+    _slots[_i] = offset_of(getattr(Answer, _field))
+    if _slots[_i] < 0:
+        raise ImportError(f"an answer has no slot for its {_field}")
 cdef object _Answer = Answer
 cdef object _FOUND = AnswerKind.FOUND
-cdef str _WHOLE = WHOLE
 
 
 cdef class Native:
@@ -71,40 +93,44 @@ cdef class Native:
         self.name = "native"
         self._other = other
 
-    def followed(self, token, first, branch):
+    def asked(self, token, branch):
         cdef uint8_t packed[PACKED + 1]
-        cdef uint64_t slot = 0, epoch = 0
-        cdef int i
+        # No database counts as far as eight bytes go, in slots or in epochs.
+        if not _unsealed(token, packed) or (packed[0] | packed[8]) & 0x80:
+            return None
+        return branch, _slot(packed), PyBytes_FromStringAndSize(<const char*>packed, PACKED)
+
+    def opened(self, payload, bytes address):
         cdef Simple found
-        if not _unsealed(token, packed):
-            return None
-        for i in range(8):
-            slot = slot << 8 | packed[i]
-            epoch = epoch << 8 | packed[8 + i]
-        if (slot | epoch) >> 63:  # no database counts so far
-            return None
-        address = PyBytes_FromStringAndSize(<const char*>packed, PACKED)
-        row = first(_WHOLE, (branch, slot, address))
-        if row is None:
-            return None
-        payload = row[0]
+        cdef const uint8_t* packed = <const uint8_t*>PyBytes_AS_STRING(address)
+        if PyBytes_GET_SIZE(address) != PACKED:
+            raise ValueError(f"an address has {PACKED} bytes, and not {PyBytes_GET_SIZE(address)}")
         if type(payload) is not bytes:
-            return self._other(payload, address, slot, epoch)
+            return self._other(payload, address)
         if not _has_digest(payload, packed + DIGEST):
             return None
         if not _is_simple(PyBytes_AS_STRING(payload), PyBytes_GET_SIZE(payload), &found):
-            return self._other(payload, address, slot, epoch)
-        answer = _new(_Answer)
-        PyObject_GenericSetAttr(answer, "kind", _FOUND)
-        PyObject_GenericSetAttr(answer, "text", PyUnicode_DecodeUTF8(found.text, found.length, "surrogatepass"))
-        PyObject_GenericSetAttr(answer, "data", None)
-        PyObject_GenericSetAttr(answer, "value", None)
-        PyObject_GenericSetAttr(answer, "carrier", f"slot-{slot}")
-        PyObject_GenericSetAttr(answer, "source", PyUnicode_DecodeASCII(found.id, found.id_length, NULL))
-        PyObject_GenericSetAttr(answer, "evidence", True)
-        PyObject_GenericSetAttr(answer, "continuation", None)
-        PyObject_GenericSetAttr(answer, "reason", None)
-        return epoch, answer
+            return self._other(payload, address)
+        # An answer is frozen, so what is in it is put there as it is made.
+        answer = PyType_GenericAlloc(<PyTypeObject*>_Answer, 0)
+        fill(answer, _slots[0], _FOUND)
+        fill(answer, _slots[1], PyUnicode_DecodeUTF8(found.text, found.length, "surrogatepass"))
+        fill(answer, _slots[2], None)
+        fill(answer, _slots[3], None)
+        fill(answer, _slots[4], f"slot-{_slot(packed)}")
+        fill(answer, _slots[5], PyUnicode_DecodeASCII(found.id, found.id_length, NULL))
+        fill(answer, _slots[6], True)
+        fill(answer, _slots[7], None)
+        fill(answer, _slots[8], None)
+        return answer
+
+
+cdef uint64_t _slot(const uint8_t* packed) noexcept:
+    cdef uint64_t slot = 0
+    cdef int i
+    for i in range(8):
+        slot = slot << 8 | packed[i]
+    return slot
 
 
 cdef bint _has_digest(bytes payload, const uint8_t* digest) except -1:

@@ -134,7 +134,7 @@ def repair(session: Session) -> int:
     """
     ledger = session.ledger
     bad = 0
-    for epoch, span, session, landed, payload, *address in ledger.all(
+    for epoch, span, branch, landed, payload, *address in ledger.all(
         "SELECT p.epoch, p.span, p.session, p.copy = 'landed', t.payload, p.slot, p.epoch, p.issuer, p.digest "
         "FROM damage d JOIN pointer p ON p.epoch = d.epoch "
         "AND p.holding = 'committed' JOIN turn t ON t.carrier = p.span "
@@ -150,7 +150,7 @@ def repair(session: Session) -> int:
                     slot=at.slot,
                     epoch=epoch,
                     span=span,
-                    session=session,
+                    session=branch,
                     address=pack(at) if landed else None,
                     payload=bytes(payload),
                 )

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from anchorhold_reference.codec import decode, digest, encode_text
-from anchorhold_reference.decide import Copy, Holding, resolution
+from anchorhold_reference.decide import Copy, Holding
 from anchorhold_reference.errors import ForeignStoreError, MismatchError, StoreError
 from anchorhold_reference.ledger import Ledger
 from anchorhold_reference.pointer import ISSUER, Address, pack, seal
 from anchorhold_reference.stores.outer import MARK
-from anchorhold_spec.vocabulary import AnswerKind, Turn
+from anchorhold_spec.vocabulary import Turn
 
 log = logging.getLogger("anchorhold.cold")
 

@@ -167,7 +167,8 @@ class Copier:
 
     def _outstanding(self, epoch: int) -> tuple[int, bytes, bytes | None, int, bytes] | None:
         return self.ledger.first(
-            "SELECT p.slot, p.digest, t.payload, p.session, p.issuer FROM pointer p JOIN turn t ON t.carrier = p.span "
+            "SELECT p.slot, p.digest, t.payload, p.session, p.issuer FROM pointer p "
+            "JOIN turn t ON t.carrier = p.span "
             "WHERE p.epoch = ? AND p.copy = 'outstanding' AND p.holding = 'committed'",
             (epoch,),
         )

@@ -1,43 +1,41 @@
-"""A pointer followed to its original, where that takes one statement: its token is read, the ledger asked, and an answer
-made of the bytes under it. In Python or, where `anchorhold-native` is installed, by the same compiled."""
+"""What is done of every pointer that is followed, besides asking the ledger: its token is read, and an answer made of
+the bytes under it. In Python or, where `anchorhold-native` is installed, by the same compiled."""
 
 import logging
-import struct
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import Final, Protocol, TypeAlias, cast
 
 from anchorhold_reference.codec import digest, told
-from anchorhold_reference.cold import WHOLE
 from anchorhold_reference.compiled import compiled
-from anchorhold_reference.ledger import Row
 from anchorhold_reference.originals import as_answer
-from anchorhold_reference.pointer import DIGEST, unsealed
+from anchorhold_reference.pointer import DIGEST, slot_of, unsealed
 from anchorhold_reference.schema import LAYOUT
 from anchorhold_spec.vocabulary import Answer
 
 log = logging.getLogger("anchorhold.following")
 
-First: TypeAlias = Callable[[str, tuple[object, ...]], Row | None]
-"""`Ledger.first`."""
-Opened: TypeAlias = Callable[[object, bytes, int, int], tuple[int, Answer] | None]
-"""`Python.opened`."""
+Asked: TypeAlias = tuple[int, int, bytes]
+"""What `cold.WHOLE` is asked: a branch, a slot, and the packed address of a pointer to it."""
+Opened: TypeAlias = Callable[[object, bytes], Answer | None]
+"""`Following.opened`."""
 
 
 class Following(Protocol):
-    """Follows pointers. Both kinds give the same."""
+    """Reads tokens and originals. Both kinds give the same."""
 
     @property
     def name(self) -> str:
         """`python` or `native`."""
 
-    def followed(self, token: str, first: First, branch: int) -> tuple[int, Answer] | None:
-        """The epoch of a pointer, and the original under it, whole and with its digest (EPO-3). None where this look
-        does not find it, which says nothing of why: see `answers.resolve`.
+    def asked(self, token: str, branch: int) -> Asked | None:
+        """What to ask the ledger for where a branch follows a token; none where it cannot have been made by
+        `pointer.seal`."""
 
-        `first` asks the ledger, by the statement `cold.WHOLE`; `branch` is the branch that follows it.
-        """
+    def opened(self, payload: object, address: bytes) -> Answer | None:
+        """The answer that an original is, from what the store has under an address; none where that is not the bytes
+        of the address's digest (EPO-3)."""
 
 
 class Python:
@@ -45,24 +43,18 @@ class Python:
 
     name: Final = "python"
 
-    def followed(self, token: str, first: First, branch: int) -> tuple[int, Answer] | None:
+    def asked(self, token: str, branch: int) -> Asked | None:
         """See `Following`."""
         address = unsealed(token)
-        if address is None:
-            return None
-        slot, epoch = _NUMBERS.unpack_from(address)
-        row = first(WHOLE, (branch, slot, address))
-        return None if row is None else self.opened(row[0], address, slot, epoch)
+        return None if address is None else (branch, slot_of(address), address)
 
-    def opened(self, payload: object, address: bytes, slot: int, epoch: int) -> tuple[int, Answer] | None:
-        """What to answer of what lies under a packed address; none where it is not the bytes of that digest."""
+    def opened(self, payload: object, address: bytes) -> Answer | None:
+        """See `Following`."""
         if not isinstance(payload, bytes) or digest(payload) != address[DIGEST]:
             return None
-        return epoch, as_answer(*told(payload), carrier=f"slot-{slot}")
+        return as_answer(*told(payload), carrier=f"slot-{slot_of(address)}")
 
 
-_NUMBERS = struct.Struct(">QQ")
-"""Slot and epoch, in a packed address."""
 PYTHON: Final = Python()
 
 

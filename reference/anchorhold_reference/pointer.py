@@ -49,6 +49,11 @@ def pack(address: Address) -> bytes:
     return _LAYOUT.pack(*address)
 
 
+def slot_of(packed: bytes) -> int:
+    """The slot of a packed address."""
+    return int.from_bytes(packed[:8], "big")
+
+
 def seal(address: Address) -> str:
     """The token of an address."""
     return _PREFIX + base64.urlsafe_b64encode(pack(address)).decode("ascii").rstrip("=")

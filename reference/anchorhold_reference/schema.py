@@ -141,8 +141,7 @@ CREATE INDEX tombstone_literal ON tombstone (session, literal);
 CREATE TABLE cold (
   slot INTEGER PRIMARY KEY, epoch INTEGER NOT NULL UNIQUE, span INTEGER NOT NULL,
   session INTEGER NOT NULL,  -- the span's branch
-  address BLOB,  -- as in the pointer's token, see `pointer`; a copy that comes after the commit has none before it was
-                 -- read back (PTR-5)
+  address BLOB,  -- as in its pointer's token; none yet where the copy comes after the commit and was not read back
   size INTEGER NOT NULL,
   payload BLOB  -- none: in the cold store outside, see `outer`
 );
@@ -212,7 +211,8 @@ CREATE FUNCTION cold_never_changes() RETURNS trigger LANGUAGE plpgsql AS
 'BEGIN RAISE EXCEPTION ''entries of the cold store never change''; END';
 CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold FOR EACH ROW
 WHEN (OLD.address IS NOT NULL OR (NEW.slot, NEW.epoch, NEW.span, NEW.session, NEW.size, NEW.payload)
-  IS DISTINCT FROM (OLD.slot, OLD.epoch, OLD.span, OLD.session, OLD.size, OLD.payload)) EXECUTE FUNCTION cold_never_changes();
+  IS DISTINCT FROM (OLD.slot, OLD.epoch, OLD.span, OLD.session, OLD.size, OLD.payload))
+EXECUTE FUNCTION cold_never_changes();
 CREATE FUNCTION instr(bytea, bytea) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT position($2 in $1)';
 CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT strpos($1, $2)';
 """

@@ -94,7 +94,7 @@ class Transcript:
         self._uptime = uptime
         self._open_ledger = ledger
         self._telemetry = Telemetry()
-        self._used: dict[int, tuple[str, float]] = {}
+        self._used: dict[str, tuple[str, float]] = {}
         self._start()
 
     @classmethod
@@ -464,11 +464,12 @@ class Transcript:
         Raises `MismatchError` where the bytes are not those that it names (EPO-3), `StoreError` where they are lost.
         """
         # Mostly the original is there, in the ledger, and one look at it is of one moment.
-        followed = FOLLOWING.followed(token, self._ledger.first, self._session.id)
-        if followed is not None:
-            epoch, answer = followed
-            self._used[epoch] = self._uptime()
-            return answer
+        asked = FOLLOWING.asked(token, self._session.id)
+        row = None if asked is None else self._ledger.first(cold.WHOLE, asked)
+        found = None if row is None or asked is None else FOLLOWING.opened(row[0], asked[2])
+        if found is not None:
+            self._used[token] = self._uptime()
+            return found
         address = unseal(token)
         try:
             answer = answers.steadily(self._session, lambda: answers.resolve(self._session, address))
@@ -476,8 +477,8 @@ class Transcript:
             if address is not None:
                 self._damaged(address.epoch, error)
             raise
-        if address is not None and answer.kind is AnswerKind.FOUND:
-            self._used[address.epoch] = self._uptime()
+        if answer.kind is AnswerKind.FOUND:
+            self._used[token] = self._uptime()
         return answer
 
     def _damaged(self, epoch: int, error: Exception) -> None:
@@ -521,7 +522,7 @@ class Transcript:
         with self._ledger.transaction():
             age = advance(self._ledger, now)
         # A copy, since other threads follow pointers meanwhile.
-        used = {epoch: age - (now[1] - at) for epoch, (boot, at) in self._used.copy().items() if boot == now[0]}
+        used = {token: age - (now[1] - at) for token, (boot, at) in self._used.copy().items() if boot == now[0]}
         known = {one.token: one for one in eviction.candidates(self._session, used)}
         outcomes = [
             eviction.evict(self._session, token, now=now, horizon=self._settings.horizon, holding=Holding.EXPIRED)

@@ -32,7 +32,6 @@ from crowded import crowd, fill
 from anchorhold_reference import Reply, Settings, Transcript, cold, index, session
 from anchorhold_reference.extract import facts_of
 from anchorhold_reference.following import FOLLOWING
-from anchorhold_reference.pointer import unseal, unsealed
 from anchorhold_reference.schema import SQLITE, TABLES, statements
 from anchorhold_spec.vocabulary import Turn
 
@@ -347,13 +346,12 @@ def _parts_of_resolve(transcript: Transcript) -> None:
     ledger, branch = transcript._ledger, transcript._session.id
     parts: dict[str, list[float]] = {}
     for token in [pointer.token for pointer in transcript.pointers()][:300]:
-        slot, address = unseal(token).slot, unsealed(token)
-        row = ledger.first(cold.WHOLE, (branch, slot, address))
+        asked = FOLLOWING.asked(token, branch)
+        (payload,) = ledger.one(cold.WHOLE, asked)
         work: dict[str, Callable[[], object]] = {
-            "the statement": lambda slot=slot, address=address: ledger.first(cold.WHOLE, (branch, slot, address)),
-            "token, digest and answer": lambda token=token, row=row: FOLLOWING.followed(
-                token, lambda statement, parameters, row=row: row, branch
-            ),
+            "the token": lambda token=token: FOLLOWING.asked(token, branch),
+            "the statement": lambda asked=asked: ledger.first(cold.WHOLE, asked),
+            "digest and answer": lambda payload=payload, asked=asked: FOLLOWING.opened(payload, asked[2]),
             "all": lambda token=token: transcript.get(token),
         }
         for name, call in work.items():
