@@ -111,7 +111,7 @@ def land_all(ledger: Ledger, places: Sequence[Place]) -> None:
         )
 
 
-def land_sources(ledger: Ledger, places: Sequence[tuple[int, bytes]]) -> None:
+def land_sources(ledger: Ledger, places: Sequence[tuple[int, Address]]) -> None:
     """Make entries of the sources of spans, in the ledger itself, which nobody has to read for it; `places` gives
     the span and the address of each. Inside a transaction."""
     ledger.many(
@@ -346,23 +346,6 @@ def look_up(ledger: Ledger, session: int, address: Address) -> Issued | None:
         (session, address.epoch, address.slot, address.issuer, address.digest),
     )
     return None if row is None else issued_of(*row)
-
-
-WHOLE = (
-    "SELECT o.payload FROM cold o "
-    "JOIN lineage g ON g.session = ? AND g.node = o.session AND o.span BETWEEN g.first AND g.last "
-    "WHERE o.slot = ? AND o.address = ? "
-    # CROSS: from what is staged, which is mostly nothing.
-    "AND NOT EXISTS (SELECT 1 FROM carrier c CROSS JOIN covers k "
-    "WHERE c.state = 'staged' AND k.summary = c.id AND k.carrier = o.span)"
-)
-"""The bytes of the original under a pointer, unchecked, for a branch, a slot and a packed address: by one row beside
-the branch's lineage (ISO-1). None where it is not certain from that row alone that the pointer leads there, and
-`look_up` and `fetch` tell: the bytes lie outside, or are of a copy that was not read back (PTR-5), or a compaction
-that has not committed covers the span, and may have put them there (PTR-6).
-
-An entry has an address only between its copy and its removal, and whoever removes it says so of the pointer in the
-same transaction; so beside what is staged every address of an entry is that of a pointer that leads to it."""
 
 
 def pointer_to(ledger: Ledger, span: int) -> Issued | None:

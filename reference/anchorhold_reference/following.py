@@ -16,8 +16,23 @@ from anchorhold_spec.vocabulary import Answer
 
 log = logging.getLogger("anchorhold.following")
 
+WHOLE = (
+    "SELECT o.payload FROM cold o "
+    "JOIN lineage g ON g.session = ? AND g.node = o.session AND o.span BETWEEN g.first AND g.last "
+    "WHERE o.slot = ? AND o.address = ? "
+    # CROSS: from what is staged, which is mostly nothing.
+    "AND NOT EXISTS (SELECT 1 FROM carrier c CROSS JOIN covers k "
+    "WHERE c.state = 'staged' AND k.summary = c.id AND k.carrier = o.span)"
+)
+"""The bytes of the original under a pointer, unchecked, for a branch, a slot and a packed address: by one row beside
+the branch's lineage (ISO-1). None where it is not certain from that row alone that the pointer leads there, and
+`answers.resolve` tells: the bytes lie outside, or are of a copy that was not read back (PTR-5), or a compaction
+that has not committed covers the span, and may have put them there (PTR-6).
+
+An entry has an address only between its copy and its removal, and whoever removes it says so of the pointer in the
+same transaction; so beside what is staged every address of an entry is that of a pointer that leads to it."""
 Asked: TypeAlias = tuple[int, int, bytes]
-"""What `cold.WHOLE` is asked: a branch, a slot, and the packed address of a pointer to it."""
+"""What `WHOLE` is asked: a branch, a slot, and the packed address of a pointer to it."""
 Opened: TypeAlias = Callable[[object, bytes], Answer | None]
 """`Following.opened`."""
 

@@ -16,6 +16,7 @@ from anchorhold_reference.codec import digest
 from anchorhold_reference.decide import Copy, EvidentialClass, Holding, Source, may_reclaim, provenance_holds
 from anchorhold_reference.errors import StoreError
 from anchorhold_reference.extract import mentions
+from anchorhold_reference.ledger import Row
 from anchorhold_reference.planning import Plan
 from anchorhold_reference.pointer import Address, pack
 from anchorhold_reference.session import Live, Session
@@ -156,12 +157,7 @@ class Steps:
         ledger = self.ledger
         with ledger.transaction():
             self._still_staged(staged.summary)
-            wanted = ledger.all(
-                "SELECT t.carrier, t.digest FROM covers k JOIN turn t ON t.carrier = k.carrier WHERE k.summary = ? "
-                "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier) "
-                "AND NOT EXISTS (SELECT 1 FROM cold o WHERE o.span = t.carrier) ORDER BY t.carrier",
-                (staged.summary,),
-            )
+            wanted = self._uncopied(staged.summary)
             slots = cold.allocate(ledger, len(wanted))
             taken = [
                 (int(span), Address(slot, epoch, ledger.issuer, mark))
@@ -176,10 +172,23 @@ class Steps:
             cold.place_all(ledger, places)
             with ledger.transaction():
                 self._still_staged(staged.summary)
-                cold.land_all(ledger, places)
+                # In another branch somebody may have been faster meanwhile: a span has one original.
+                free = {span for span, _ in self._uncopied(staged.summary)}
+                cold.land_all(ledger, [place for place in places if place.span in free])
         except BaseException:
             cold.give_up(ledger, places)
             raise
+        if len(free) < len(places):
+            cold.give_up(ledger, [place for place in places if place.span not in free])
+
+    def _uncopied(self, summary: int) -> list[Row]:
+        """Span and digest of each turn under a staged summary that has neither a copy nor a pointer."""
+        return self.ledger.all(
+            "SELECT t.carrier, t.digest FROM covers k JOIN turn t ON t.carrier = k.carrier WHERE k.summary = ? "
+            "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier) "
+            "AND NOT EXISTS (SELECT 1 FROM cold o WHERE o.span = t.carrier) ORDER BY t.carrier",
+            (summary,),
+        )
 
     def _place(self, span: int, address: Address) -> cold.Place:
         payload, session = self.ledger.one("SELECT payload, session FROM turn WHERE carrier = ?", (span,))

@@ -18,7 +18,7 @@ from anchorhold_reference.decide import Holding
 from anchorhold_reference.embedding import Embedding
 from anchorhold_reference.errors import LedgerError, MismatchError, StoreError, UnknownCarrierError
 from anchorhold_reference.extract.facts import UnreadableError
-from anchorhold_reference.following import FOLLOWING
+from anchorhold_reference.following import FOLLOWING, WHOLE
 from anchorhold_reference.pointer import unseal
 from anchorhold_reference.policies import lifetime
 from anchorhold_reference.provenance import is_pending, pointers, ratios
@@ -465,7 +465,7 @@ class Transcript:
         """
         # Mostly the original is there, in the ledger, and one look at it is of one moment.
         asked = FOLLOWING.asked(token, self._session.id)
-        row = None if asked is None else self._ledger.first(cold.WHOLE, asked)
+        row = None if asked is None else self._ledger.first(WHOLE, asked)
         found = None if row is None or asked is None else FOLLOWING.opened(row[0], asked[2])
         if found is not None:
             self._used[token] = self._uptime()

@@ -29,9 +29,9 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "reference"))
 
 from crowded import crowd, fill
 
-from anchorhold_reference import Reply, Settings, Transcript, cold, index, session
+from anchorhold_reference import Reply, Settings, Transcript, index, session
 from anchorhold_reference.extract import facts_of
-from anchorhold_reference.following import FOLLOWING
+from anchorhold_reference.following import FOLLOWING, WHOLE
 from anchorhold_reference.schema import SQLITE, TABLES, statements
 from anchorhold_spec.vocabulary import Turn
 
@@ -347,10 +347,10 @@ def _parts_of_resolve(transcript: Transcript) -> None:
     parts: dict[str, list[float]] = {}
     for token in [pointer.token for pointer in transcript.pointers()][:300]:
         asked = FOLLOWING.asked(token, branch)
-        (payload,) = ledger.one(cold.WHOLE, asked)
+        (payload,) = ledger.one(WHOLE, asked)
         work: dict[str, Callable[[], object]] = {
             "the token": lambda token=token: FOLLOWING.asked(token, branch),
-            "the statement": lambda asked=asked: ledger.first(cold.WHOLE, asked),
+            "the statement": lambda asked=asked: ledger.first(WHOLE, asked),
             "digest and answer": lambda payload=payload, asked=asked: FOLLOWING.opened(payload, asked[2]),
             "all": lambda token=token: transcript.get(token),
         }
