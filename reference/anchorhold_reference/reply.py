@@ -118,15 +118,11 @@ def fault(reply: Reply, *, shown: Sequence[str], previous: Sequence[str]) -> str
     words = plain(text)
     if words in {plain(earlier) for earlier in previous}:
         return "unchanged: word for word an earlier summary, which does not cover the new turns"
-    if any(plain(one) == words for one in shown if _may_be(one, words)):
+    # What was shown is long, and mostly begins otherwise: then its white space need not be levelled.
+    first, _, _ = words.partition(" ")
+    if any(plain(one) == words for one in shown if one.startswith(first) or one[:1].isspace()):
         return "echo: word for word what the summariser was shown"
     return None
-
-
-def _may_be(text: str, words: str) -> bool:
-    """Whether levelled white space may make a text these words: what was shown is long, and begins otherwise."""
-    first, _, _ = words.partition(" ")
-    return text.startswith(first) or (text[:1].isspace() and text.lstrip().startswith(first))
 
 
 _PIECE = re.compile(r"[^\n]*?[.!?](?=\s)|[^\n]+(?=\n|\Z)|\n")

@@ -69,11 +69,12 @@ CREATE TABLE archived (
 CREATE TABLE turn (
   carrier INTEGER PRIMARY KEY REFERENCES carrier,
   session INTEGER NOT NULL, id TEXT NOT NULL, speaker TEXT NOT NULL,
-  digest BLOB NOT NULL, payload BLOB,
-  read INTEGER NOT NULL DEFAULT 0,  -- its assertions stand in `assertion`
-  class TEXT                        -- evidential class, computed from its content when it was read (EVI-4)
+  digest BLOB NOT NULL, payload BLOB
 );
 CREATE INDEX turn_id ON turn (session, id);
+-- Turns whose assertions stand in `assertion`, with the evidential class computed from their content (EVI-4). Not a
+-- column of `turn`, to mark which would be to write the payload once more.
+CREATE TABLE reading (span INTEGER PRIMARY KEY REFERENCES carrier, class TEXT NOT NULL);
 -- Which turn issued a call, so that a late result finds it (STR-1).
 CREATE TABLE tool_call (
   session INTEGER NOT NULL, id TEXT NOT NULL, carrier INTEGER NOT NULL REFERENCES carrier,

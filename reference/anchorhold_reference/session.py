@@ -365,28 +365,20 @@ class Session:
         """Write down what each span asserts, once, and its evidential class (EVI-4); `calling` are those that call a
         tool. Inside a transaction."""
         ledger = self.ledger
-        new: list[int] = []
+        known: set[int] = set()
         for some in batched(list(read)):
-            new += [
-                int(span)
-                for (span,) in ledger.all(
-                    f"SELECT carrier FROM turn WHERE read = 0 AND carrier IN ({marks(some)}) ORDER BY carrier",  # noqa: S608
-                    some,
-                )
-            ]
+            known.update(
+                span
+                for (span,) in ledger.all(f"SELECT span FROM reading WHERE span IN ({marks(some)})", some)  # noqa: S608
+            )
+        new = sorted(span for span in read if span not in known)
         ids = self._intern([m for span in new for m in read[span]])
         try:
             asserted = [(span, ids[m.key], m.said) for span in new for m in read[span]]
         except KeyError:
             raise StoreError("the store does not hold the facts of a turn as they were written (OUT-3)") from None
         ledger.many("INSERT INTO assertion (span, fact, said) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", asserted)
-        classes: dict[str, list[int]] = {}
-        for span in new:
-            kind = classify(frozenset(m.kind for m in read[span]), calls=span in calling)
-            classes.setdefault(kind.value, []).append(span)
-        for named, spans in classes.items():
-            for some in batched(spans):
-                ledger.run(
-                    f"UPDATE turn SET read = 1, class = ? WHERE carrier IN ({marks(some)})",  # noqa: S608
-                    (named, *some),
-                )
+        ledger.many(
+            "INSERT INTO reading (span, class) VALUES (?, ?)",
+            [(span, classify(frozenset([m.kind for m in read[span]]), calls=span in calling).value) for span in new],
+        )

@@ -234,8 +234,9 @@ class Steps:
             self._as_staged(staged)
             named = names_omissions(staged.text)
             raw: list[int] = []
-            for span, turn, kind, source in self._sources(summary):
-                raw.append(span)
+            for span, turn, kind, source, indexed in self._sources(summary):
+                if not indexed:
+                    raw.append(span)
                 if not provenance_holds(source):
                     raise StoreError(
                         f"the original of turn {turn!r} is not in the cold store as its pointer names it (PTR-1, "
@@ -255,14 +256,14 @@ class Steps:
                 "INSERT INTO live (session, position, carrier) VALUES (?, ?, ?)", (session.id, position, summary)
             )
             ledger.run("UPDATE carrier SET state = 'committed' WHERE id = ?", (summary,))
-            entered = index.write(ledger, raw, known=texts)
+            index.write(ledger, raw, known=texts)
             committed = ledger.run(
                 "UPDATE pointer SET holding = 'committed', indexed = 1 WHERE holding = 'staged' "
                 "AND span IN (SELECT carrier FROM covers WHERE summary = ?)",
                 (summary,),
             )
             # Where there are more, some had a pointer already, and were not in the index.
-            index.note(ledger, entered, marked=committed == len(entered))
+            index.note(ledger, raw, marked=committed == len(raw))
             if embedded is not None:
                 vectors.write(ledger, session.root, embedded)
             ledger.run("UPDATE session SET compactions = compactions + 1 WHERE id = ?", (session.id,))
@@ -285,25 +286,25 @@ class Steps:
         if covered != wanted or claimed != wanted:
             raise StoreError("the store does not hold all that the staged summary claimed (OUT-3, PTR-3)")
 
-    def _sources(self, summary: int) -> Iterator[tuple[int, str, EvidentialClass, Source]]:
+    def _sources(self, summary: int) -> Iterator[tuple[int, str, EvidentialClass, Source, bool]]:
         """Span, turn and class of each raw span under a summary, with what the store really holds of it: read back,
-        because a store may only say that it succeeded."""
+        because a store may only say that it succeeded; and whether its words are in the index."""
         after = -1
         while True:
             rows = self.ledger.all(
-                "SELECT t.carrier, t.id, t.class, p.holding, p.copy, p.digest, p.slot, p.epoch, o.epoch, o.payload, "
-                "CASE p.copy WHEN 'outstanding' THEN t.payload END "
-                "FROM covers k JOIN turn t ON t.carrier = k.carrier LEFT JOIN pointer p ON p.span = k.carrier "
-                "LEFT JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
+                "SELECT t.carrier, t.id, r.class, p.indexed, p.holding, p.copy, p.digest, p.slot, p.epoch, o.epoch, "
+                "o.payload, CASE p.copy WHEN 'outstanding' THEN t.payload END "
+                "FROM covers k JOIN turn t ON t.carrier = k.carrier JOIN reading r ON r.span = k.carrier "
+                "LEFT JOIN pointer p ON p.span = k.carrier LEFT JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
                 "WHERE k.summary = ? AND k.carrier > ? ORDER BY k.carrier LIMIT ?",
                 (summary, after, _PAGE),
             )
-            for span, turn, kind, holding, copy, mark, slot, epoch, entry, payload, source in rows:
+            for span, turn, kind, indexed, holding, copy, mark, slot, epoch, entry, payload, source in rows:
                 after = int(span)
                 stored = None if entry is None else cold.bytes_of(self.ledger, slot, epoch, payload)
                 landed = stored is not None and digest(stored) == mark
                 held = copy == Copy.OUTSTANDING.value and source is not None and digest(cold.as_bytes(source)) == mark
-                yield after, str(turn), _CLASSES[kind], _source(holding, landed, held)
+                yield after, str(turn), _CLASSES[kind], _source(holding, landed, held), bool(indexed)
             if len(rows) < _PAGE:
                 return
 

@@ -154,7 +154,7 @@ def append(account: Account, folder: Path) -> None:
 
 
 _APPENDED = (("carrier", "id"), ("turn", "carrier"), ("live", "carrier"))
-_COMPACTED = ("fact", "assertion", "carries", "cold", "pointer", "summary", "covers")
+_COMPACTED = ("fact", "assertion", "reading", "carries", "cold", "pointer", "summary", "covers")
 
 
 def compaction(account: Account, folder: Path) -> None:
@@ -194,14 +194,20 @@ def compaction(account: Account, folder: Path) -> None:
         other.execute("COMMIT")
 
         def insert(other: sqlite3.Connection = other, rows: dict = rows, words: list = words) -> None:
-            for tables in (("fact", "assertion", "summary", "covers", "carries"), ("cold",), ("pointer",), (), ()):
+            for tables in (
+                ("fact", "assertion", "reading", "summary", "covers", "carries"),
+                ("cold",),
+                ("pointer",),
+                (),
+                (),
+            ):
                 other.execute("BEGIN IMMEDIATE")
                 for table in tables:
                     other.executemany(f"INSERT INTO {table} VALUES ({columns(other, table)})", rows[table])
                 if tables == ("pointer",):
                     other.executemany("INSERT INTO entry (rowid, words) VALUES (?, ?)", words)
                 if not tables:
-                    other.execute("UPDATE turn SET payload = NULL, read = 1 WHERE payload IS NOT NULL")
+                    other.execute("UPDATE turn SET payload = NULL WHERE payload IS NOT NULL")
                 other.execute("COMMIT")
 
         baseline = processor(insert)

@@ -329,6 +329,7 @@ def _settled(directory: Path) -> list[Any]:
         "carrier",
         "live",
         "turn",
+        "reading",
         "summary",
         "covers",
         "carries",
