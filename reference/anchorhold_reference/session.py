@@ -315,14 +315,12 @@ class Session:
             self._facts.pop(span, None)
             self._turns.pop(span, None)
 
-    def _intern(self, mentions: Sequence[Mention]) -> dict[bytes, int]:
+    def _intern(self, found: Iterable[Mention]) -> dict[bytes, int]:
         """Make the facts that are new; the ids of all of them, by key. Inside a transaction."""
-        (last,) = self.ledger.one("SELECT coalesce(max(id), 0) FROM fact")
-        self.ledger.many(
-            "INSERT INTO fact (session, key, kind, literal, value, negated, hedged, subject, attribute, "
-            "subject_name, attribute_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            [
-                (
+        rows: dict[bytes, tuple[object, ...]] = {}
+        for m in found:
+            if m.key not in rows:
+                rows[m.key] = (
                     self.root,
                     m.key,
                     m.kind,
@@ -335,14 +333,17 @@ class Session:
                     None if m.subject is None else name(m.subject),
                     None if m.attribute is None else name(m.attribute),
                 )
-                for m in {m.key: m for m in reversed(mentions)}.values()
-            ],
+        (last,) = self.ledger.one("SELECT coalesce(max(id), 0) FROM fact")
+        self.ledger.many(
+            "INSERT INTO fact (session, key, kind, literal, value, negated, hedged, subject, attribute, "
+            "subject_name, attribute_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            list(rows.values()),
         )
         # Ids grow, so those of the new ones are read in a row; mostly there are no others.
         # The plus keeps SQLite from going through all facts of the session by the index over their keys.
         made = self.ledger.all("SELECT key, id FROM fact WHERE id > ? AND +session = ?", (last, self.root))
         ids = {bytes(key): int(fact) for key, fact in made}
-        older = [m.key for m in mentions if m.key not in ids]
+        older = [key for key in rows if key not in ids]
         return {**ids, **self.facts(older)} if older else ids
 
     def facts(self, keys: Sequence[bytes]) -> dict[bytes, int]:
@@ -372,7 +373,7 @@ class Session:
                 for (span,) in ledger.all(f"SELECT span FROM reading WHERE span IN ({marks(some)})", some)  # noqa: S608
             )
         new = sorted(span for span in read if span not in known)
-        ids = self._intern([m for span in new for m in read[span]])
+        ids = self._intern(m for span in new for m in read[span])
         try:
             asserted = [(span, ids[m.key], m.said) for span in new for m in read[span]]
         except KeyError:

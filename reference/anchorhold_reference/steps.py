@@ -80,7 +80,7 @@ class Steps:
                     "the summary cannot repeat what no original anchors any more (MAN-1)", self._in_words(lost)
                 )
             carried = {entry.fact for entry in entries}
-            dropped = [m for found in plan.read.values() for m in found if facts.get(m.key) not in carried]
+            dropped = [m.kind for found in plan.read.values() for m in found if facts.get(m.key) not in carried]
             turns = len(plan.read) + (0 if older is None else session.count_under(older.carrier))
             text = f"{body}\n{omissions(turns, dropped, left_out)}"
             summary = write_summary(
@@ -132,7 +132,7 @@ class Steps:
         shown, and so supports nothing (MAN-5); this also keeps the cost to what the window holds, however long the
         session."""
         found: dict[bytes, list[Claim]] = {}
-        for one in plan.chosen:
+        for one in plan.chosen if facts else ():
             if one.turn is None:
                 continue
             for m in plan.read[one.carrier]:

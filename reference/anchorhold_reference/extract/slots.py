@@ -21,6 +21,7 @@ _EQUALS = re.compile(
     r"(?P<verb>!=|≠|==?)(?P<negation>\s*(?:not|never)(?=\s))?\s*(?P<value>[^\s=][^\n]*)",
     re.IGNORECASE,
 )
+_ARTICLES = frozenset({"the", "a", "an"})
 _ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
 
 
@@ -44,6 +45,11 @@ class Slot(NamedTuple):
 def name(text: str) -> str:
     """A subject's or attribute's name as it is compared: without its article; white space, case and what Unicode has
     two ways to write levelled."""
+    if text.isascii():  # the same, without a regular expression
+        words = text.lower().split()
+        if len(words) > 1 and words[0] in _ARTICLES:
+            del words[0]
+        return " ".join(words)
     return unicodedata.normalize("NFC", _ARTICLE.sub("", " ".join(text.split())).casefold())
 
 
