@@ -379,7 +379,13 @@ class Session:
         except KeyError:
             raise StoreError("the store does not hold the facts of a turn as they were written (OUT-3)") from None
         ledger.many("INSERT INTO assertion (span, fact, said) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", asserted)
-        ledger.many(
-            "INSERT INTO reading (span, class) VALUES (?, ?)",
-            [(span, classify(frozenset([m.kind for m in read[span]]), calls=span in calling).value) for span in new],
-        )
+        classes: dict[str, list[int]] = {}
+        for span in new:
+            kind = classify(frozenset([m.kind for m in read[span]]), calls=span in calling)
+            classes.setdefault(kind.value, []).append(span)
+        for named, spans in classes.items():
+            for some in batched(spans):
+                ledger.run(
+                    f"INSERT INTO reading (span, class) SELECT id, ? FROM carrier WHERE id IN ({marks(some)})",  # noqa: S608
+                    (named, *some),
+                )
