@@ -1,7 +1,7 @@
 """One session's part of the ledger: its window, its spans, its facts. Reads and single writes, no decisions."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from anchorhold_reference import cold
 from anchorhold_reference.codec import decode, digest, encode, verbatim
@@ -29,9 +29,8 @@ UNDER = (
 back into the window (STR-1) is not under it; one that left twice is there twice."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Live:
-    """A carrier in the live window."""
+class Live(NamedTuple):
+    """A carrier in the live window. A tuple, because a window has many of them and is asked for often."""
 
     carrier: int
     generation: int
