@@ -28,7 +28,8 @@ class Address(NamedTuple):
     slot: int
     epoch: int
     issuer: bytes
-    """Eight random bytes, drawn when the store was opened that issued the token."""
+    """Eight random bytes, drawn when the store was opened that issued the token; where another opening had just made
+    the copy, the bytes of that one, which took the epoch."""
     digest: bytes
     """SHA-256 of the original."""
 
