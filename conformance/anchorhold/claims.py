@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -25,6 +25,8 @@ from anchorhold.verdict import Verdict, VerdictKind
 from anchorhold_spec.catalogue import LEVELS, RULES, near
 
 SESSION: Literal["session"] = "session"
+HORIZON: Final = ("ANC-1", "PTR-2")
+"""What breaks where something is gone too early: it comes loose, or its pointer leads nowhere any more."""
 
 
 class ClaimsError(ValueError):
@@ -103,7 +105,11 @@ def _judged(
     if claims.horizon is not None:
         assert horizon is not None, "a claimed horizon is looked at before it is judged"
         until = "to the session's end" if claims.horizon == SESSION else f"{claims.horizon:g} s"
-        yield ClaimResult(claim=f"horizon {until}", verdict=horizon.verdict, reason=horizon.reason)
+        claim = ClaimResult(claim=f"horizon {until}", verdict=horizon.verdict, reason=horizon.reason)
+        # What came loose in a scenario of the check was not to be had either.
+        lost = _rules(claim.claim, HORIZON, verdicts)
+        broken = horizon.verdict is not ClaimVerdict.BROKEN and lost.verdict is ClaimVerdict.BROKEN
+        yield lost if broken else claim
     for mechanism in claims.mechanisms:
         yield _mechanism(mechanism, description)
     for rule in claims.holds:

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from anchorhold.checkers import CHECKERS
-from anchorhold.claims import SESSION, HorizonSeen
+from anchorhold.claims import HORIZON, SESSION, HorizonSeen
 from anchorhold.compactor import Description, Mechanism, Reply, Shown
 from anchorhold.errors import one_line
 from anchorhold.history import write_history
@@ -23,8 +23,6 @@ from anchorhold.run import play
 from anchorhold.scenarios.plan import ASKED_FOR, Plan
 from anchorhold.workload import AnyStep, Expire, Probe, Workload
 
-RULES: Final = ("ANC-1", "PTR-2")
-"""What breaks where something is gone too early: it comes loose, or its pointer leads nowhere any more."""
 TEN_YEARS: Final = 10 * 365.25 * 86_400.0
 STATEMENTS: Final = 8
 KEPT_AS: Final = "claim-horizon.jsonl"
@@ -58,12 +56,12 @@ def look(
         steps = (*steps, Expire(seconds=wait), Probe())
     history = play(
         loaded.make(),
-        Workload(name="claimed-horizon", aims=RULES, settings=settings, steps=steps),
+        Workload(name="claimed-horizon", aims=HORIZON, settings=settings, steps=steps),
         description=description,
         location=loaded.location,
         seed=seed,
     )
-    judgements = judge([checker for checker in CHECKERS if checker.rule in RULES], history)
+    judgements = judge([checker for checker in CHECKERS if checker.rule in HORIZON], history)
     failures = [failure for judgement in judgements for failure in judgement.failures]
     passed = f"after {wait:g} s" if waits else "in the same session, where nothing expires by time"
     if failures:

@@ -14,7 +14,11 @@ from anchorhold.summariser import escaped
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Fact, Item, Turn
 
 PIECES = 64
-"""Pieces of one answer that are fetched at most: continuations that never end must not keep the check from ending."""
+"""Pieces of one answer that are fetched in any case. Continuations that never end must not keep the check from
+ending: further ones have to bring some text each, and together no more than twice what the longest turn has; where
+they did not end by then, no further ones are fetched in this session."""
+A_PIECE = 16
+"""Characters that a further piece has to bring, on average."""
 
 OBSERVATIONS = ("live", "pointers", "get", "manifest", "tombstones", "status", "degraded_since", "ratios", "audits")
 """What a `Probe` observes by, in this order."""
@@ -38,12 +42,17 @@ class Looks:
         """Every token that was seen, in that order, with the turns that it is known to lead to."""
         self._texts: dict[str, tuple[str, ...]] = {}
         """The words of each turn, in the ways in which they may be written down."""
+        self._longest = 0
+        """Characters of the longest of them."""
+        self._endless = False
+        """Whether an answer went on and on."""
 
     def learn(self, turn: Turn) -> None:
         """A turn was appended."""
         # A call that is all that its turn says is known again by its arguments.
         said = turn.text or "\n".join(call.arguments for call in turn.calls)
         self._texts[turn.id] = escaped(said) if said else ()
+        self._longest = max(self._longest, *map(len, self._texts[turn.id]), len(turn.data or b""))
 
     def probe(self, only: Sequence[str]) -> None:
         """Observe by these operations, as far as they are offered."""
@@ -111,8 +120,9 @@ class Looks:
         if answer is None:
             return ""
         pieces = [answer.text or ""]
+        size = len(pieces[0])
         followed = {token}
-        while answer.kind is AnswerKind.PARTIAL and "get" in self._offered and len(pieces) < PIECES:
+        while answer.kind is AnswerKind.PARTIAL and "get" in self._offered and self._another(len(pieces), size):
             following = answer.continuation
             if following is None or following in followed:
                 break
@@ -122,7 +132,13 @@ class Looks:
                 break
             answer = rest
             pieces.append(answer.text or "")
+            size += len(pieces[-1])
+        self._endless |= answer.kind is AnswerKind.PARTIAL and len(pieces) > PIECES
         return "".join(pieces)
+
+    def _another(self, pieces: int, size: int) -> bool:
+        """Whether another piece is fetched, after so many that have so many characters."""
+        return pieces < PIECES or (not self._endless and pieces * A_PIECE <= size <= 2 * self._longest)
 
     def token_of(self, turn: str, step: str) -> str | None:
         """The newest token that is known to lead to a turn; where there is none, a note says so."""

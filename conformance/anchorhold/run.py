@@ -9,8 +9,8 @@ What the steps become, beyond the operation of the same name (`anchorhold.acts`,
 - `Probe`: `live`, `pointers`, a `get` of every token that was ever seen in this history, `manifest` of every live
   summary, `tombstones`, `status`, `ratios`, `audits`.
 - `Ask`: `search` for the literal and `reconstitute` of the slot.
-- Wherever an answer is `partial` and names a continuation: a `get` of it right after, and so on, at most `PIECES` in
-  all, so that the pieces can be joined (REC-3).
+- Wherever an answer is `partial` and names a continuation: a `get` of it right after, and so on, at most `PIECES`, or
+  as many as the longest turn takes, so that the pieces can be joined (REC-3).
 - `Evict`, `Corrupt`: of the newest token that is known to lead to the turn, by what the compactor says that it covers
   or by what it once resolved to. Where no token leads there, nothing is attempted, and a `note` says so.
 - `CrashAt`: `live`, `crash`, `compact`, `reopen`, `live`. `Kill`: `live`, `kill`, `reopen`, `live`;

@@ -14,6 +14,7 @@ from compactors import (
     sessions,
     sketches,
     structures,
+    unseen_likeness,
     unseen_stores,
     unseen_windows,
 )
@@ -90,6 +91,7 @@ from compactors.plain_list import (
     TakesWhatWasCutWhereALineEnds,
     TruncatesWhenTheModelFails,
 )
+from compactors.rolling import Rolling
 from compactors.slot_cache import (
     AnswersWithANeighbour,
     AnswersWithTheLikeliest,
@@ -125,7 +127,7 @@ from anchorhold.load import load
 from anchorhold.scenarios import Effort, Scenario
 from anchorhold.verdict import Failure, Verdict, decide
 
-RIGHT: tuple[type[Any], ...] = (PlainList, EventLog, FileArchive, SlotCache, *DRIVEN_RIGHT)
+RIGHT: tuple[type[Any], ...] = (PlainList, EventLog, FileArchive, SlotCache, *DRIVEN_RIGHT, *unseen_likeness.RIGHT)
 
 HONEST: tuple[type[Any], ...] = (
     PendingOnceAndDeclared,
@@ -142,6 +144,7 @@ HONEST: tuple[type[Any], ...] = (
     *records.HONEST,
     *sessions.HONEST,
     *returns.HONEST,
+    *unseen_likeness.HONEST,
     *DRIVEN_HONEST,
 )
 """Of a shape that wrong ones have as well: blamed for nothing."""
@@ -257,9 +260,12 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     *unseen_windows.WRONG,
     *unseen_stores.WRONG,
     *unseen_stores.SEEN,
+    *unseen_likeness.WRONG,
 )
 
-BLIND: frozenset[type[Any]] = frozenset(kind for kind, _ in (*unseen_windows.WRONG, *unseen_stores.WRONG))
+BLIND: frozenset[type[Any]] = frozenset(
+    kind for kind, _ in (*unseen_windows.WRONG, *unseen_stores.WRONG, *unseen_likeness.WRONG)
+)
 """Written without sight of the checkers, from the rules' texts and public reports alone."""
 
 ARCHITECTURES: Mapping[type[Any], str] = {
@@ -269,6 +275,7 @@ ARCHITECTURES: Mapping[type[Any], str] = {
     SlotCache: "a key-value cache with lifetimes",
     Vault: "a vault of cells written once",
     Journal: "a journal that is folded",
+    Rolling: "a list under one rolling summary",
     sketches.Sketch: "a sketch of the sources",
 }
 """What each is built as; none as the reference."""

@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import msgspec
+import pytest
 from catalogue import BLIND, WRONG
 
-from anchorhold.adequacy.matrix import page, together
-from anchorhold.adequacy.measure import Adequacy, Alarm, Defect
+from anchorhold.adequacy.matrix import main, page
+from anchorhold.adequacy.measure import Adequacy, Alarm, Checked, Defect
+from anchorhold.adequacy.merging import MergeError, merged
 
 PUBLISHED = Path(__file__).parents[2] / "conformance" / "ADEQUACY.md"
 
@@ -26,14 +29,15 @@ def defect(
     )
 
 
-def found(*defects: Defect, alarms: tuple[Alarm, ...] = ()) -> Adequacy:
+def found(*defects: Defect, alarms: tuple[Alarm, ...] = (), checked: tuple[Checked, ...] = ()) -> Adequacy:
     return Adequacy(
         defects=defects,
         false_alarms=len(alarms),
         alarms=alarms,
         rules_without_defect=("ERA-1",),
         blind=0,
-        right=2,
+        right=len(checked),
+        checked=checked,
         seeds=4,
         right_seeds=3,
         effort="standard",
@@ -77,14 +81,60 @@ def test_what_is_missed_and_who_is_blamed_stands_at_the_top() -> None:
     assert "| ANC-1 | 2 | 1 | 7 |" in text
 
 
-def test_what_two_runs_found_of_wrong_and_right_ones_stands_on_one_page() -> None:
-    wrong = found(defect("Sees", breaks=("ANC-1",), caught_by=("ANC-1",), caught=4))
-    right = found(alarms=(Alarm(id="Honest", rule="ANC-1", sentence="It lost a name.", seed=2),))
-    text = page(together(wrong, right))
+def checked(name: str, *seeds: int) -> Checked:
+    return Checked(id=name, architecture="a journal", seeds=seeds)
+
+
+def test_what_several_runs_found_of_wrong_and_right_ones_stands_on_one_page() -> None:
+    one = found(defect("Sees", breaks=("ANC-1",), caught_by=("ANC-1",), caught=4), checked=(checked("Honest", 0),))
+    two = found(defect("Hides", breaks=("ANC-1",), caught_by=(), caught=3), checked=(checked("Other", 0),))
+    alarm = Alarm(id="Honest", rule="ANC-1", sentence="It lost a name.", seed=2)
+    right = found(alarms=(alarm, alarm), checked=(checked("Honest", 0, 1, 2, 5),))
+    text = page(merged([one, two, right]))
 
     assert "| Sees | a plain list | ANC-1 | ANC-1 | 4/4 | 7 |" in text
-    assert "2 right ones, 3 seeds each: 1 false alarms" in text
-    assert "**blamed**: Honest" in text
+    assert "**missed**: Hides, caught with 3 of 4 seeds" in text
+    assert "2 right ones, 1 with 4 seeds, 1 with 1 seed each: 1 false alarms" in text
+    assert "| Honest | a journal | 0–2, 5 | 1 |" in text
+    assert "| Other | a journal | 0 | 0 |" in text
+
+
+def test_runs_that_do_not_belong_together_make_no_page() -> None:
+    one = found(defect("Sees", breaks=("ANC-1",), caught_by=("ANC-1",), caught=4))
+    for other, why in (
+        (one, "Sees stands in two runs"),
+        (msgspec.structs.replace(one, effort="quick"), "differ in effort"),
+        (msgspec.structs.replace(one, directed=False), "differ in directed scenarios"),
+        (msgspec.structs.replace(one, seeds=5), "4 and 5 seeds"),
+    ):
+        with pytest.raises(MergeError, match=why):
+            merged([one, other])
+
+
+def test_what_mixtures_alone_and_a_quick_check_catch_stands_beside_it(tmp_path) -> None:
+    kinds = ("Sees", "Hides")
+    files = {}
+    for name, caught in (("standard", (4, 4)), ("undirected", (3, 0)), ("quick", (4, 1))):
+        run = found(
+            *(
+                defect(k, breaks=("ANC-1",), caught_by=("ANC-1",), caught=c)
+                for k, c in zip(kinds, caught, strict=True)
+            )
+        )
+        files[name] = str(tmp_path / name)
+        Path(files[name]).write_bytes(msgspec.json.encode(run))
+    text = main([files["standard"], "--undirected", files["undirected"], "--quick", files["quick"]])
+
+    assert "- mixtures alone: 3 of 8 caught (38%; 2 wrong ones, 4 seeds)" in text
+    assert "- a quick check: 5 of 8 caught (62%; 2 wrong ones, 4 seeds)" in text
+    assert "| Hides | a plain list | ANC-1 | ANC-1 | 4/4 | 7 | 0/4 | 1/4 |" in text
+
+
+def test_what_is_no_result_ends_with_one_line(tmp_path) -> None:
+    (tmp_path / "no.json").write_text("[]")
+
+    with pytest.raises(SystemExit, match="is no result of `anchorhold adequacy --json`"):
+        main([str(tmp_path / "no.json")])
 
 
 def test_the_crosses_tell_what_it_was_caught_by_from_what_it_breaks() -> None:

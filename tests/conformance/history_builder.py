@@ -32,6 +32,8 @@ KEEPING = (*PLAIN, "pointers", "get")
 
 COMMITTED = Outcome(kind=OutcomeKind.COMMITTED)
 NOTHING = Outcome(kind=OutcomeKind.NOTHING, reason="the window is small enough")
+FAILED = Outcome(kind=OutcomeKind.FAILED, reason="rate limit")
+REFUSED = Outcome(kind=OutcomeKind.REFUSED, reason="no summary")
 
 
 def slot(subject: str, attribute: str, value: str) -> Fact:
@@ -50,6 +52,10 @@ def summary(name: str, text: str, *, covers: Sequence[str] | None = None, pendin
         covers=None if covers is None else tuple(covers),
         pending=pending,
     )
+
+
+def point(turn: str, token: str, *, key: str | None = None, epoch: int | None = None) -> Pointer:
+    return Pointer(summary="s1", token=token, covers=(turn,), key=key, epoch=epoch)
 
 
 def found(text: str, **more: Any) -> Answer:

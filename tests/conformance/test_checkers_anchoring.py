@@ -1,7 +1,9 @@
-"""ANC-1, MAN-1, MAN-2, MAN-6 on histories written by hand."""
+"""ANC-1, ANC-4, MAN-1, MAN-2, MAN-6 on histories written by hand."""
+
+from typing import Any
 
 import pytest
-from history_builder import ALL, COMMITTED, KEEPING, PLAIN, Play, answer, found, judge, slot, summary
+from history_builder import ALL, COMMITTED, KEEPING, PLAIN, Play, answer, found, judge, raw, slot, summary
 
 from anchorhold_spec.vocabulary import (
     AnswerKind,
@@ -401,3 +403,61 @@ def test_man_6_is_not_triggered_where_nothing_was_left_out() -> None:
 
 def test_all_operations_are_known_to_the_builder() -> None:
     assert set(KEEPING) <= set(ALL)
+
+
+def test_anc_4_names_what_the_replaced_summary_alone_still_said() -> None:
+    def generations(second: str) -> Any:
+        play = Play().say("t1", TARGET.text, TARGET).look([raw("t1", TARGET.text)])
+        first = summary("s1", f"Notes. {TARGET.text}")
+        play.compact(shown=("t1",), reply=first.text).look([first]).say("t2", TWO).look([first, raw("t2", TWO)])
+        play.compact(shown=(first.text or "", "t2"), reply=second)
+        return judge("ANC-4", play.look([summary("s2", second)]))
+
+    assert generations(f"Shorter. {TARGET.text}").failures == ()
+    assert generations(f"Shorter. {TARGET.text}").triggered == 1
+    assert [failure.fact for failure in generations("Shorter.").failures] == [TARGET.text]
+    assert "s1" in generations("Shorter.").failures[0].sentence
+
+
+LIMIT = Fact(
+    text="The memory limit of job J-88 is 512 MiB.",
+    literal="512 MiB",
+    kind="number",
+    subject="job J-88",
+    attribute="memory limit",
+)
+DOUBT = Fact(
+    text="The queue bound of job J-88 is probably 40.",
+    literal="probably 40",
+    kind="hedge",
+    subject="job J-88",
+    attribute="queue bound",
+)
+
+
+@pytest.mark.parametrize(
+    ("fact", "literal", "kind", "gone"),
+    [
+        (UNPAID, "not paid", "negation", None),
+        (UNPAID, "paid", "negation", None),
+        (UNPAID, "paid", "slot", "“not” is gone"),
+        (DOUBT, "probably 40", "hedge", None),
+        (DOUBT, "40", "number", "“probably” is gone"),
+        (LIMIT, "512 MiB", "number", None),
+        (LIMIT, "is 512 MiB", "number", None),
+        (LIMIT, "512", "number", "unit is gone"),
+    ],
+)
+def test_man_2_an_entry_of_a_slot_has_all_of_its_value(fact: Fact, literal: str, kind: str, gone: str | None) -> None:
+    def judged(**slot: str) -> Any:
+        play = Play((*KEEPING, "manifest")).say("t1", fact.text, fact)
+        play.look(play.raws("t1")).compact(shown=("t1",), reply=fact.text)
+        entry = Entry(literal=literal, source="t1", kind=kind, **slot)
+        return judge("MAN-2", play.look([summary("s1", fact.text)], manifests={"s1": [entry]})).failures
+
+    failures = judged(subject=fact.subject or "", attribute=fact.attribute or "")
+
+    assert [gone in failure.sentence for failure in failures if gone] == [True] * bool(gone)
+    assert len(failures) == bool(gone)
+    # Whoever lists words, and claims no slot for them, says nothing of the value.
+    assert judged() == ()

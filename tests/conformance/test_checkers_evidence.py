@@ -74,6 +74,20 @@ def test_evi_2_a_summary_names_what_it_leaves_out(text: str, failures: int) -> N
     assert len(judge("EVI-2", gone(PORT, text=text)).failures) == failures
 
 
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Der Wortlaut von 3 Beiträgen ist hier ausgelassen.",
+        "Le texte complet de 3 messages est omis.",
+        "El texto de 3 mensajes fue omitido.",
+        "Полный текст 3 сообщений опущен.",
+        "此处省略了先前 3 条消息的原文。",
+    ],
+)
+def test_evi_2_omissions_are_named_in_the_language_of_who_reads_the_summary(note: str) -> None:
+    assert judge("EVI-2", gone(PORT, text=f"Notes. {note}")).failures == ()
+
+
 def test_evi_2_the_outcome_may_name_it_in_the_summarys_place() -> None:
     told = Outcome(kind=OutcomeKind.COMMITTED, facts=(f"listen port = {PORT.literal}",))
 

@@ -416,3 +416,33 @@ def test_iso_1_names_the_turn_of_the_other_session(play: Play, where: str) -> No
 
     assert [failure.fact for failure in judged.failures] == ["t1"]
     assert where in judged.failures[0].sentence
+
+
+@pytest.mark.parametrize("taking", ["forget", "rewind"])
+@pytest.mark.parametrize("shown", [True, False])
+def test_ptr_3_a_note_in_place_of_what_a_caller_took_away_is_shown_without_its_frame(
+    taking: str, shown: bool
+) -> None:
+    """No compaction put it there, so that nobody had to be shown what it stands for; the next one shows it."""
+    play = Play((*KEEPING, "forget", "rewind"))
+    for turn in ("t1", "t2", "t3", "t4"):
+        play.say(turn, f"What turn {turn} says of the rollout.")
+    play.look(play.raws("t1", "t2", "t3", "t4")).compact(shown=("t1", "t2", "t3"), reply="The rollout began.")
+    play.look(
+        [summary("s1", "The rollout began.\n[Left out: 3 turns.]", covers=["t1", "t2", "t3"]), *play.raws("t4")]
+    )
+    play.call(taking, {"turn": "t2"}, COMMITTED if taking == "forget" else None)
+    note = "The notes were withdrawn."
+    left = ["t1", "t3"] if taking == "forget" else ["t1"]
+    play.look([summary("s2", f"{note}\n[Left out: {len(left)} turns.]", covers=left)])
+
+    assert judge("PTR-3", play).failures == ()
+
+    play.say("t5", "And what came after it.").look(
+        [summary("s2", f"{note}\n[Left out: {len(left)} turns.]", covers=left), *play.raws("t5")]
+    )
+    play.compact(shown=(note, "t5") if shown else ("t5",), reply="Nothing is left to do.")
+    play.look([summary("s3", "Nothing is left to do.", covers=[*left, "t5"])])
+
+    failures = judge("PTR-3", play).failures
+    assert [failure.fact for failure in failures] == ([] if shown else ["s2"])

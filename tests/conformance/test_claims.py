@@ -124,6 +124,18 @@ def test_a_horizon_that_cannot_be_driven_is_undecided(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("lost", ["ANC-1", "PTR-2"])
+def test_a_horizon_is_broken_where_something_came_loose_in_the_check(lost: str) -> None:
+    seen = HorizonSeen(verdict=ClaimVerdict.BORNE_OUT, reason="all that was said was still to be had")
+
+    (kept,) = judge_claims(Claims(horizon="session"), checked({}), DESCRIPTION, horizon=seen)
+    (gone,) = judge_claims(Claims(horizon="session"), checked({lost: V.FAIL}), DESCRIPTION, horizon=seen)
+
+    assert (kept.verdict, kept.reason) == (ClaimVerdict.BORNE_OUT, seen.reason)
+    assert (gone.verdict, gone.rules) == (ClaimVerdict.BROKEN, (lost,))
+    assert lost in gone.reason
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

@@ -33,7 +33,7 @@ from anchorhold.workload import (
     Switch,
     Workload,
 )
-from anchorhold_spec.vocabulary import Answer, AnswerKind, Item, Outcome, OutcomeKind, Pointer
+from anchorhold_spec.vocabulary import Answer, AnswerKind, Item, Outcome, OutcomeKind, Pointer, Turn
 
 EVERY = frozenset(op for operations in OPERATIONS_OF.values() for op in operations)
 
@@ -200,6 +200,17 @@ def test_a_continuation_is_followed_when_it_is_seen_and_at_no_later_look() -> No
     assert {asked.count(token) for token in asked if token.startswith("more:")} == {
         whole.count(token) for token in whole
     }
+
+
+def test_a_long_answer_is_followed_to_its_end_however_small_its_pieces() -> None:
+    class Crumbs(InPieces):
+        size = 20
+
+    long = Append(turn=Turn(id="long", speaker="user", text="Each of these words is part of it. " * 200))
+    history = run(Crumbs(), long, *talk(12), Compact(), Probe())
+
+    assert max(map(len, pieces(history, "get"))) == 350
+    assert any("".join(piece["text"] for piece in each) == long.turn.text for each in pieces(history, "get"))
 
 
 def test_an_answer_without_an_end_is_followed_for_a_bounded_number_of_pieces() -> None:

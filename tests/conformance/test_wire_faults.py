@@ -17,7 +17,7 @@ from anchorhold.load import load
 from anchorhold.wire import connection as connection_module
 from anchorhold.wire import process as process_module
 from anchorhold.wire.driver import WireCompactor
-from anchorhold.wire.process import Limits
+from anchorhold.wire.process import Limits, telling
 from anchorhold_spec.vocabulary import Outcome, OutcomeKind, Turn
 
 FAKE = Path(__file__).with_name("fake_adapter.py")
@@ -246,7 +246,7 @@ def test_standard_error_is_in_the_error() -> None:
         compact_with("dies")
 
     assert "first\nRuntimeError: the store is gone" in caught.value.stderr
-    assert "its last line on standard error is 'RuntimeError: the store is gone'" in str(caught.value)
+    assert "on standard error it says 'RuntimeError: the store is gone'" in str(caught.value)
 
 
 def group_of(leader: int) -> list[str]:
@@ -363,3 +363,19 @@ def test_an_operation_that_is_not_offered_is_not_asked_for() -> None:
         with pytest.raises(NotImplementedError, match="does not offer `pointers`"):
             compactor.pointers()
         compactor.close()
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (
+            ("a.mts:1", "SyntaxError: Unexpected token", "    at wrap (node:internal)", "", "Node.js v20.20.2"),
+            "SyntaxError",
+        ),
+        (("thread 'main' panicked at src/main.rs:3", "note: run with a backtrace"), "panicked"),
+        (("Traceback (most recent call last):", "KeyError: 'x'"), "KeyError"),
+        (("one", "two"), "two"),
+    ],
+)
+def test_of_standard_error_the_line_is_told_that_names_the_error(lines: tuple[str, ...], told: str) -> None:
+    assert told in telling(lines)

@@ -1,37 +1,31 @@
 """What a run of `anchorhold adequacy --json` found, as a page: defect × rule, and the budget that each took.
 
-`python -m anchorhold.adequacy.matrix RESULT.json [RIGHT.json]` prints it, where RIGHT.json is what `--right` found of
-the right ones if that was another run; conformance/ADEQUACY.md is that of the project's own catalogue.
+`python -m anchorhold.adequacy.matrix RESULT.json… [--undirected RESULT.json] [--quick RESULT.json]` prints it; of
+several runs (the wrong ones in parts, the right ones by themselves with more seeds) as if they had been one.
+conformance/ADEQUACY.md is that of the project's own catalogue.
 """
 
+import argparse
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from anchorhold.adequacy.measure import Adequacy, Defect
+from anchorhold.adequacy.measure import Adequacy, Checked, Defect
+from anchorhold.adequacy.merging import MergeError, merged, rates
 from anchorhold_spec.catalogue import RULES
 
 CAUGHT, ALSO, NEVER = "●", "·", "○"
 
 
-def page(found: Adequacy) -> str:
-    """The whole page, as Markdown."""
-    return "\n".join([*_head(found), "", *_by_rule(found), "", *_by_defect(found), "", *_crosses(found)]) + "\n"
-
-
-def together(wrong: Adequacy, right: Adequacy) -> Adequacy:
-    """What one run found of the wrong ones, and another of the right ones."""
-    return msgspec.structs.replace(
-        wrong,
-        right=right.right,
-        right_seeds=right.right_seeds,
-        false_alarms=right.false_alarms,
-        alarms=right.alarms,
-    )
+def page(found: Adequacy, others: Mapping[str, Adequacy] | None = None) -> str:
+    """The whole page, as Markdown; `others` are what the same wrong ones were caught with otherwise, by its name."""
+    others = others or {}
+    parts = (_head(found, others), _by_rule(found), _by_defect(found, others), _right(found), _crosses(found))
+    return "\n".join(line for part in parts for line in (*part, "")).rstrip("\n") + "\n"
 
 
 def read(path: Path) -> Adequacy:
@@ -39,7 +33,7 @@ def read(path: Path) -> Adequacy:
     return msgspec.json.decode(path.read_bytes(), type=Adequacy)
 
 
-def _head(found: Adequacy) -> Iterator[str]:
+def _head(found: Adequacy, others: Mapping[str, Adequacy]) -> Iterator[str]:
     defects = found.defects
     whole = [defect for defect in defects if defect.seeds_caught == defect.seeds]
     played = [defect.operations for defect in defects if defect.operations is not None]
@@ -72,9 +66,10 @@ def _head(found: Adequacy) -> Iterator[str]:
         )
     without = ", ".join(found.rules_without_defect) or "none"
     yield f"- rules without a wrong compactor: {without}"
-    if found.right_seeds:
-        seeds = "1 seed" if found.right_seeds == 1 else f"{found.right_seeds} seeds"
-        yield f"- {found.right} right ones, {seeds} each: {found.false_alarms} false alarms"
+    for name, other in others.items():
+        yield f"- {name}: {_caught(other)}"
+    if found.right:
+        yield f"- {_right_ones(found)}: {found.false_alarms} false alarms"
     for alarm in found.alarms:
         yield f"- **blamed**: {alarm.id} by {alarm.rule}: {alarm.sentence}"
 
@@ -92,7 +87,47 @@ def _by_rule(found: Adequacy) -> Iterator[str]:
     )
 
 
-def _by_defect(found: Adequacy) -> Iterator[str]:
+def _caught(other: Adequacy) -> str:
+    """How many of the wrong ones were caught when they were played in another way."""
+    played = sum(defect.seeds for defect in other.defects)
+    caught = sum(defect.seeds_caught for defect in other.defects)
+    seeds = "1 seed" if other.seeds == 1 else f"{other.seeds} seeds"
+    return f"{caught} of {played} caught ({caught / max(played, 1):.0%}; {len(other.defects)} wrong ones, {seeds})"
+
+
+def _right_ones(found: Adequacy) -> str:
+    """How many right ones were checked with how many seeds."""
+    counts = Counter(len(each.seeds) for each in found.checked) or {found.right_seeds: found.right}
+    many = [f"{n} with {'1 seed' if seeds == 1 else f'{seeds} seeds'}" for seeds, n in sorted(counts.items())[::-1]]
+    return f"{found.right} right ones, {', '.join(many)} each"
+
+
+def _right(found: Adequacy) -> Iterator[str]:
+    if not found.checked:
+        return
+    yield "## Right ones"
+    yield ""
+    yield from _table(
+        ("right compactor", "built as", "seeds", "false alarms"),
+        (
+            (each.id, each.architecture, _seeds(each), str(sum(alarm.id == each.id for alarm in found.alarms)))
+            for each in found.checked
+        ),
+    )
+
+
+def _seeds(each: Checked) -> str:
+    """The seeds, those that follow each other as from–to."""
+    runs: list[list[int]] = []
+    for seed in each.seeds:
+        if runs and seed == runs[-1][-1] + 1:
+            runs[-1][1:] = [seed]
+        else:
+            runs.append([seed])
+    return ", ".join("–".join(map(str, run)) for run in runs)
+
+
+def _by_defect(found: Adequacy, others: Mapping[str, Adequacy]) -> Iterator[str]:
     yield "## By defect"
     yield ""
     yield (
@@ -101,8 +136,9 @@ def _by_defect(found: Adequacy) -> Iterator[str]:
         "† written without sight of the checkers."
     )
     yield ""
+    caught = {name: rates(other.defects) for name, other in others.items()}
     yield from _table(
-        ("wrong compactor", "built as", "breaks", "caught by", "seeds", "operations"),
+        ("wrong compactor", "built as", "breaks", "caught by", "seeds", "operations", *others),
         (
             (
                 defect.id + (" †" if defect.blind else ""),
@@ -111,10 +147,15 @@ def _by_defect(found: Adequacy) -> Iterator[str]:
                 ", ".join(defect.caught_by),
                 f"{defect.seeds_caught}/{defect.seeds}",
                 "—" if defect.operations is None else str(defect.operations),
+                *(_rate(each, defect.id) for each in caught.values()),
             )
             for defect in found.defects
         ),
     )
+
+
+def _rate(caught: Mapping[str, tuple[int, int]], name: str) -> str:
+    return "/".join(map(str, caught[name])) if name in caught else "—"
 
 
 def _crosses(found: Adequacy) -> Iterator[str]:
@@ -150,11 +191,27 @@ def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]
         yield f"| {' | '.join(row)} |"
 
 
-if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
-        sys.exit("usage: python -m anchorhold.adequacy.matrix RESULT.json [RIGHT.json]")
+def main(arguments: Sequence[str]) -> str:
+    """The page of the files that are named. Ends the program with one line where one is no result."""
+    asked = argparse.ArgumentParser(prog="python -m anchorhold.adequacy.matrix", description=__doc__)
+    asked.add_argument("results", nargs="+", type=Path, metavar="RESULT.json")
+    asked.add_argument("--undirected", type=Path, metavar="RESULT.json", help="found with `--undirected`")
+    asked.add_argument("--quick", type=Path, metavar="RESULT.json", help="found with `--effort quick`")
+    given = asked.parse_args(arguments)
+    others = {"mixtures alone": given.undirected, "a quick check": given.quick}
     try:
-        results = [read(Path(name)) for name in sys.argv[1:]]
+        found = merged([_read(path) for path in given.results])
+        return page(found, {name: _read(path) for name, path in others.items() if path is not None})
+    except MergeError as error:
+        sys.exit(f"these results do not belong together: {error}")
+
+
+def _read(path: Path) -> Adequacy:
+    try:
+        return read(path)
     except (OSError, msgspec.DecodeError) as error:
-        sys.exit(f"{' or '.join(sys.argv[1:])} is no result of `anchorhold adequacy --json`: {error}")
-    sys.stdout.write(page(together(results[0], results[-1]) if len(results) > 1 else results[0]))
+        sys.exit(f"{path} is no result of `anchorhold adequacy --json`: {error}")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(main(sys.argv[1:]))

@@ -60,6 +60,14 @@ class Alarm(msgspec.Struct, frozen=True, kw_only=True):
     """None: with whatever seed. It was in a scenario that is the same for all of them, or the compactor crashed."""
 
 
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """A right compactor, and with which seeds it was checked."""
+
+    id: str
+    architecture: str
+    seeds: tuple[int, ...]
+
+
 class Adequacy(msgspec.Struct, frozen=True, kw_only=True):
     """What a catalogue says of the suite."""
 
@@ -79,6 +87,8 @@ class Adequacy(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     as_checked: bool = False
     """Whether each was played what a check of this effort plays, and not all that its aims name."""
+    checked: tuple[Checked, ...] = ()
+    """The right ones, each with its seeds."""
     played_once: tuple[str, ...] = ()
     """Scenarios that are the same whatever the seed: each compactor was played them once, and not with each seed."""
 
@@ -194,6 +204,14 @@ def measure(
         alarms=alarms,
         rules_without_defect=tuple(rule for rule in RULES if rule not in {r for _, r in catalogue.wrong}),
         right=len(right),
+        checked=tuple(
+            Checked(
+                id=kinds[n].__name__,
+                architecture=catalogue.architecture(kinds[n]),
+                seeds=tuple(_seeds(asked, asked.right_seeds)),
+            )
+            for n in right
+        ),
         seeds=asked.seeds,
         right_seeds=asked.right_seeds,
         effort=asked.effort.value,

@@ -25,7 +25,10 @@ LABEL = re.compile(r"\bclass:? narrative\b|\[narrative\]|\bnarrative only\b", re
 """How a turn declares itself to be of no consequence."""
 OMITTING = re.compile(
     r"\bomi(?:t|ssion)|\bleft out\b|\bleav(?:es|ing) out\b|\bdropped\b|\belided\b|\bmissing\b|\bshortened\b|"
-    r"\bnot (?:\w+ )?(?:repeated|included|carried|kept|shown|said|stated|listed|in this summary)\b",
+    r"\bnot (?:\w+ )?(?:repeated|included|carried|kept|shown|said|stated|listed|in this summary)\b|"
+    # The same in other languages: a compactor writes its notes for whom it serves.
+    r"ausgelassen|weggelassen|nicht enthalten|gekürzt|omis(?:e?s?|ion|ão)\b|omitid|omess|laissée?s? de côté|"
+    r"опущен|пропущен|省略|略去|未列出|割愛|생략",
     re.IGNORECASE,
 )
 WHAT = re.compile(

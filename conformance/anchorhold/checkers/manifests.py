@@ -1,8 +1,10 @@
 """MAN: what a summary replaces is in its manifest, still anchored, or dropped on the record; manifests are sound."""
 
 import re
+from collections.abc import Iterable
 
 from anchorhold.checkers.anchoring import where_looked
+from anchorhold.checkers.certainty import core
 from anchorhold.checkers.holding import WAITING, Hold, buries, hold, same_literal, says_item
 from anchorhold.checkers.reading import Reading
 from anchorhold.checkers.record import Drop, Stretch
@@ -20,7 +22,7 @@ from anchorhold.checkers.words import (
     words,
 )
 from anchorhold.compactor import Mechanism
-from anchorhold_spec.vocabulary import Entry, Item, Tombstone
+from anchorhold_spec.vocabulary import Entry, Fact, Item, Tombstone
 
 UNIT = re.compile(
     r"\s?(%|percent|[µumn]?s|sec(?:ond)?s?|min(?:ute)?s?|h|hours?|days?|[KMGT]i?B|bytes|req/s|°C)(?![\w/])"
@@ -157,6 +159,25 @@ def unsound(entry: Entry, carrier: str, sources: list[str], *, rivals: frozenset
     return None
 
 
+def _narrower(entry: Entry, facts: Iterable[Fact]) -> str | None:
+    """What an entry of a slot leaves out of the value that the source gives that slot, in words; none where nothing.
+
+    Polarity, certainty and unit are part of a value. An entry of the kind `negation` says so itself.
+    """
+    own = [f for f in facts if f.subject == entry.subject and f.attribute == entry.attribute]
+    if entry.subject is None or entry.attribute is None or any(stands(f.literal, entry.literal) for f in own):
+        return None
+    for fact in own:
+        value, literal = plain(fact.literal), plain(entry.literal)
+        before = value.removesuffix(literal).strip()
+        if before and before != value and core(value) == literal and (entry.kind != "negation" or before != "not"):
+            return f"the source says “{value}” of it, and the “{before}” is gone"
+        unit = value.removeprefix(literal)
+        if unit != value and literal[-1:].isdigit() and UNIT.fullmatch(unit):
+            return f"the source says “{value}” of it, and the unit is gone"
+    return None
+
+
 def man_2(reading: Reading, tally: Tally) -> None:
     """Every entry of every live summary's manifest, once for each text that it stands in."""
     seen: set[tuple[str, str, str, str | None]] = set()
@@ -195,7 +216,8 @@ def _why(reading: Reading, entry: Entry, item: Item, at: int) -> str | None:
         for a in reading.assertions
         if a.fact.attribute is not None and a.fact.subject == entry.subject and a.fact.attribute != entry.attribute
     )
-    return unsound(entry, content(item), [words(reading.said[i].turn) for i in sources], rivals=rivals)
+    why = unsound(entry, content(item), [words(reading.said[i].turn) for i in sources], rivals=rivals)
+    return why or _narrower(entry, (fact for i in sources for fact in reading.said[i].facts))
 
 
 def _decided(reading: Reading, tombstone: Tombstone, before: int) -> Drop | None:

@@ -4,7 +4,7 @@ from bisect import bisect_left
 
 from anchorhold.checkers.holding import HELD, PATIENCE, WAITING, Hold, Waits, covering, through_pointers, unseen
 from anchorhold.checkers.reading import Reading
-from anchorhold.checkers.record import CONTENT, Observation, Operation, Stretch
+from anchorhold.checkers.record import CONTENT, WITHDRAWING, Observation, Operation, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, holds, plain
@@ -229,11 +229,16 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
     )
     names = _names(reading)
     forgotten = any(w.operation.op == "forget" for w in reading.withdrawals)
+    noted: set[str] = set()
+    """Summaries that the compactor put there itself, because a caller took away what was there before."""
     for stretch in lane:
         calls = [call for call in stretch.calls if call.ended is EventType.OK]
         shown = " ".join(shown_to(call) for call in calls)
-        # What a caller erased is taken out of summaries too, and these are then no other ones.
-        if stretch.new_summaries and not stretch.of("forget"):
+        # What a caller takes away is taken out of summaries too, and these are then no other ones.
+        withdrawn = any(operation.op in WITHDRAWING for operation in stretch.operations)
+        if withdrawn and not calls:
+            noted |= {item.id for item in stretch.new_summaries}
+        if stretch.new_summaries and not (stretch.of("forget") or (withdrawn and not calls)):
             # Of every branch: a summary may have been written before this one began.
             replies = written[: bisect_left(ended, stretch.before.end)] if stretch.gone_summaries else []
             removed = reading.removed(stretch)
@@ -254,7 +259,10 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
                 originals = under.get(item.id, frozenset())
                 whole = bool(originals) and all(holds(shown, reading.said[t].forms) for t in originals)
                 from_originals = modelless or whole
-                was_shown = _was_shown(content(item), replies, shown, shortened=forgotten)
+                was_shown = _was_shown(content(item), replies, shown, shortened=forgotten) or (
+                    item.id in noted
+                    and any(plain(line) in shown for line in content(item).splitlines() if line.strip())
+                )
                 if not was_shown and not from_originals:
                     tally.fail(
                         f"Summary {item.id} was replaced by summary {stretch.new_summaries[-1].id}, but the "

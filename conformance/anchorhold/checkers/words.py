@@ -17,6 +17,7 @@ NEGATION = re.compile(r"\b(?:not|no|never|without|cannot|nor|neither|none)\b|n['
 SENTENCE_END = re.compile(r"\n+|(?<=[.!?;])\s+")
 JOINTS = frozenset("-/.")
 """Between two word characters these continue a word: `a7` is not said by `a7-b`, nor `/srv/a` by `/srv/a/b`."""
+MINUS = frozenset("-−")
 ALIKE = re.compile(r"[ !#-%(-;=?-\[\]-~]*")
 """Text that neither JSON nor HTML writes otherwise: printable, without quotes, ampersands, brackets, backslashes."""
 NEARBY = 16
@@ -47,6 +48,9 @@ def _starts_clean(text: str, start: int, first: str) -> bool:
     if before in "nrt" and start >= 2 and text[start - 2] == "\\":
         return True
     if _word(before):
+        return False
+    if before in MINUS and first.isdigit() and (start == 1 or not _word(text[start - 2])):
+        # The same figures with a sign are another number.
         return False
     joined = before in JOINTS or (before == "," and first.isdigit())
     return not (joined and start >= 2 and _word(text[start - 2]))

@@ -47,7 +47,9 @@ def check(
     ] = Effort.STANDARD,
     rule: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Judge only this rule; may be given several times."),
+        typer.Option(
+            metavar="ID", help="Judge only this rule, by the scenarios that aim at it; may be given several times."
+        ),
     ] = None,
     scenario: Annotated[
         list[str] | None,

@@ -14,6 +14,7 @@ from anchorhold.level import ExitStatus
 from anchorhold.load import load
 from anchorhold.replay import Replayed, lines, read
 from anchorhold.replay import replay as play_again
+from anchorhold.report.showing import showing
 from anchorhold.wire.process import Limits
 
 MOST_LINES = 120
@@ -101,7 +102,8 @@ def _show(replayed: Replayed, *, everything: bool) -> None:
     hidden = 0 if everything else max(0, len(told) - MOST_LINES)
     if hidden:
         console.print(Text(f"  … {hidden} operations before these; --all shows them", style="dim"))
-    failing = {failure.event: failure for failure in replayed.failures}
+    events = replayed.history.events
+    failing = {showing(events, sentence=each.sentence, event=each.event): each for each in replayed.failures}
     for line in told[hidden:]:
         broken = next((failing[at] for at in range(line.first, line.last + 1) if at in failing), None)
         # Inside another operation, the failure is told at the one that holds it.

@@ -43,5 +43,6 @@ def smoke(
         found = len(smoked.findings)
         verdict = f"{found} fault{'s' if found != 1 else ''} found" if found else "no fault found"
         who = f"; it drives {smoked.compactor}" if smoked.compactor else ""
-        typer.echo(f"adapter {adapter}: {verdict} by {len(smoked.operations)} methods{who}")
+        tried = len(smoked.operations)
+        typer.echo(f"adapter {adapter}: {verdict} by {tried} method{'s' if tried != 1 else ''}{who}")
     raise typer.Exit(1 if smoked.findings else 0)

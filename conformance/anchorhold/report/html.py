@@ -9,6 +9,7 @@ from markupsafe import Markup, escape
 
 from anchorhold.level import HELD
 from anchorhold.report.sequence import Diagram, FullEvent, draw, full_events, messages
+from anchorhold.report.showing import showing
 from anchorhold.report.story import Told, tell
 from anchorhold.report.summary import MEANING, run_words, summarise
 from anchorhold.report.text import Piece, clip, marked, one_line, visible
@@ -82,14 +83,15 @@ def _shown(number: int, failure: FailureResult, histories: Mapping[str, History]
     history = histories.get(failure.history)
     if history is None:
         return Shown(number=number, failure=failure, rule=rule)
-    rows = messages(history, fact=failure.fact, event=failure.event)
+    event = showing(history.events, sentence=failure.sentence, event=failure.event)
+    rows = messages(history, fact=failure.fact, event=event)
     return Shown(
         number=number,
         failure=failure,
         rule=rule,
-        story=tell(history, fact=failure.fact, event=failure.event),
+        story=tell(history, fact=failure.fact, event=event),
         diagram=draw(rows, history, fact=failure.fact),
-        events=full_events(history, fact=failure.fact, event=failure.event),
+        events=full_events(history, fact=failure.fact, event=event),
     )
 
 

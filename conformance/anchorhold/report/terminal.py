@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from anchorhold.report.showing import showing
 from anchorhold.report.story import Told, tell
 from anchorhold.report.summary import ORDER, Judged, Rung, Summary, Tone, run_words, summarise
 from anchorhold.report.text import ascii_only, clip, marked, one_line
@@ -208,7 +209,8 @@ class _Page:
         if history is None:
             steps: RenderableType = self._text(f"the history is not at hand: {failure.history}", "dim")
         else:
-            steps = self._story(tell(history, fact=failure.fact, event=failure.event), failure)
+            event = showing(history.events, sentence=failure.sentence, event=failure.event)
+            steps = self._story(tell(history, fact=failure.fact, event=event), failure)
         return Group(
             head,
             Padding(self._text(failure.sentence), (0, 0, 0, 5)),

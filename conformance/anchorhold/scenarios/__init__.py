@@ -12,6 +12,7 @@ from anchorhold.scenarios.evidence import EVIDENCE
 from anchorhold.scenarios.growth import GROWTH
 from anchorhold.scenarios.index import INDEX
 from anchorhold.scenarios.keeping import KEEPING
+from anchorhold.scenarios.likeness import LIKENESS
 from anchorhold.scenarios.loosening import LOOSENING
 from anchorhold.scenarios.mixtures import mixture
 from anchorhold.scenarios.nothing import NOTHING
@@ -33,6 +34,7 @@ DIRECTED: tuple[Scenario, ...] = (
     *DAMAGE,
     *SIDE_BY_SIDE,
     *TROUBLE,
+    *LIKENESS,
     *OUTSIDE,
 )
 

@@ -25,7 +25,8 @@ from anchorhold_spec.vocabulary import Fact
 BESIDE = frozenset({"concurrency"})
 MANY = 12
 """Turns that come in while one summary is being written, in the longest of the bursts."""
-TWIG = "twig"
+TWIG, BUD = "twig", "bud"
+"""A branch, and one of it."""
 
 
 def _asks(*facts: Fact) -> tuple[AnyStep, ...]:
@@ -190,6 +191,29 @@ def _forked(plan: Plan) -> tuple[AnyStep, ...]:
     )
 
 
+def _forked_again(plan: Plan) -> tuple[AnyStep, ...]:
+    """A branch of a branch, each with something in its store by then: what was said before it began is in reach, from
+    whichever of its ancestors it is, and nothing else of them (ISO-1, PTR-4)."""
+    common, twigs, buds, later = plan.facts(2), plan.facts(2), plan.facts(2), plan.facts(1)
+    return (
+        *plan.compacted("drop", *common),
+        Fork(branch=TWIG),
+        *plan.compacted("drop", *twigs),
+        Fork(branch=BUD),
+        *_asks(*common, *twigs),
+        *plan.compacted("drop", *buds),
+        *_asks(*common, *twigs, *buds),
+        Switch(session="s", user="u", branch=TWIG),
+        *plan.said(*later),
+        *_asks(*twigs, *buds),
+        *plan.compacted("drop"),
+        Switch(session="s", user="u", branch=BUD),
+        Reopen(),
+        *_asks(*common, *twigs, *buds, *later),
+        Probe(),
+    )
+
+
 def _left_meanwhile(plan: Plan) -> tuple[AnyStep, ...]:
     """Another session is gone over to while a summary is being written: when it comes it is of the one that it was
     asked of, whichever is open by then (ISO-1)."""
@@ -282,6 +306,12 @@ SIDE_BY_SIDE = (
         needs=frozenset({"forget", "fork", "switch"}),
     ),
     Scenario(name="forked", aims=("ISO-1", "CON-3", "PTR-4"), build=_forked, needs=frozenset({"fork", "switch"})),
+    Scenario(
+        name="forked-again",
+        aims=("ISO-1", "PTR-4", "CON-3"),
+        build=_forked_again,
+        needs=frozenset({"fork", "switch"}),
+    ),
     Scenario(name="left-meanwhile", aims=("ISO-1", "CON-1"), build=_left_meanwhile, needs=BESIDE | {"switch"}),
     Scenario(
         name="forked-meanwhile", aims=("CON-1", "PTR-3"), build=_forked_meanwhile, needs=BESIDE | {"fork", "switch"}

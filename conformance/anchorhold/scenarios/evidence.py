@@ -21,6 +21,7 @@ ODD = (
     "café, cafe\N{COMBINING ACUTE ACCENT} in two parts, \N{ZERO WIDTH SPACE}zero width, \N{RIGHT-TO-LEFT MARK}marks",
     "“curly” and ‘single’ quotes, an ellipsis…, \N{NO-BREAK SPACE}a hard space, ﬁne ligatures, ½ and № 2",
     "\N{WOMAN}\N{EMOJI MODIFIER FITZPATRICK TYPE-5}\N{ZERO WIDTH JOINER} 東京 \N{LINE SEPARATOR}次の行 <a&b> \\n ✓",
+    "a zero \x00 in the middle, and what comes after it",
     "a京\N{GRINNING FACE}é" * 150,
 )
 """Text that a careless store changes: white space, control characters, other scripts, markup, and

@@ -2,6 +2,7 @@
 spans that nothing can be read from."""
 
 import random
+from dataclasses import replace
 
 from anchorhold.scenarios.plan import Plan, Scenario
 from anchorhold.workload import (
@@ -154,7 +155,8 @@ def _hedged(mode: str) -> Scenario:
 
 
 def _long_turns(plan: Plan) -> tuple[AnyStep, ...]:
-    """A long log and one long line, with what is needed early, in the middle and at the end (REC-3)."""
+    """A long log, one long line and a tool's long answer, with what is needed early, in the middle and at the end
+    (REC-3); all of it is shown to whoever summarises it (PTR-3)."""
     facts = plan.facts(3)
     asides = plan.planter.asides(LONG_TURN // 3)
     log = "\n".join(part for fact, aside in zip(facts, asides, strict=True) for part in (*aside, fact.text))
@@ -164,6 +166,9 @@ def _long_turns(plan: Plan) -> tuple[AnyStep, ...]:
         for fact, aside in zip(more, plan.planter.asides(LONG_TURN // 3), strict=True)
         for part in (*aside, fact.text)
     )
+    (last,) = plan.facts(1)
+    table = "\n".join((*(part for aside in plan.planter.asides(LONG_TURN // 3) for part in aside), last.text))
+    asking, answer = plan.planter.call()
     return (
         *plan.said(*plan.facts(1)),
         plan.planter.utter(log, *facts, speaker="assistant"),
@@ -172,6 +177,10 @@ def _long_turns(plan: Plan) -> tuple[AnyStep, ...]:
         plan.planter.utter(line, *more, speaker="assistant"),
         *plan.compacted("drop"),
         *asks(*facts, *more),
+        asking,
+        Append(turn=replace(answer.turn, text=table), facts=(last,)),
+        *plan.compacted("drop"),
+        *asks(last),
     )
 
 
@@ -191,11 +200,13 @@ def _one_long(plan: Plan) -> tuple[AnyStep, ...]:
 
 
 def _gaps(plan: Plan) -> tuple[AnyStep, ...]:
-    """Asked right after a compaction, after a restart, and after something went: "no" has to be true (REC-4)."""
+    """Asked before it was said, right after a compaction, after a restart, and after something went: "no" has to be
+    true, also where it once was (REC-4)."""
     facts = plan.facts(3)
     never = tuple(plan.planter.sibling(fact) for fact in facts)
     said = _bare(plan, *facts)
     return (
+        *asks(*facts, *never),
         *said,
         *plan.compacted("drop"),
         *asks(*facts, *never),
@@ -255,7 +266,7 @@ KEEPING = (
     Scenario(name="said-again", aims=("MAN-4", "ANC-1", "REC-4"), build=_said_again, needs=frozenset({"tombstone"})),
     _hedged("harden"),
     _hedged("swap"),
-    Scenario(name="long-turns", aims=("REC-3", "REC-1", "PTR-1"), build=_long_turns),
+    Scenario(name="long-turns", aims=("REC-3", "REC-1", "PTR-1", "PTR-3"), build=_long_turns),
     Scenario(name="gaps", aims=("REC-4", "REC-1"), build=_gaps),
     Scenario(name="opaque", aims=("MAN-3", "PRO-2", "STR-3", "PTR-1"), build=_opaque),
     Scenario(name="one-long-turn", aims=("PRO-2", "PRO-1", "REC-3"), build=_one_long),

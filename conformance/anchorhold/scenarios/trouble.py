@@ -3,6 +3,7 @@
 B07, B08, B15, B16, B17, and the unordered designs whose sources go before their copies have landed.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from anchorhold.compactor import StoreFault
@@ -18,6 +19,8 @@ from anchorhold.workload import (
     Evict,
     Expire,
     FailStore,
+    Forget,
+    Fork,
     HoldCopies,
     LosePower,
     Override,
@@ -25,6 +28,7 @@ from anchorhold.workload import (
     Reopen,
     Settle,
     Summariser,
+    Switch,
     Task,
     Workers,
 )
@@ -135,6 +139,49 @@ def _late_copies(plan: Plan) -> tuple[AnyStep, ...]:
         Settle(),
         Probe(),
     )
+
+
+def _interrupted(name: str, needs: frozenset[str], meanwhile: Callable[[Plan], tuple[AnyStep, ...]]) -> Scenario:
+    def build(plan: Plan) -> tuple[AnyStep, ...]:
+        """Copies are outstanding while something else is done, which ends what was under way: they land all the same,
+        or it is said that they did not (PTR-5)."""
+        first, second = plan.facts(2), plan.facts(2)
+        return (
+            HoldCopies(held=True),
+            *plan.said(*first),
+            *plan.compacted("drop"),
+            *meanwhile(plan),
+            Settle(),
+            *_asks(*first),
+            Probe(),
+            HoldCopies(held=True),
+            *plan.compacted("faithful", *second),
+            *meanwhile(plan),
+            Settle(),
+            *_asks(*first, *second),
+            Probe(),
+        )
+
+    return Scenario(name=name, aims=("PTR-5", "PTR-2"), build=build, needs=needs | {"hold_copies", "settle"})
+
+
+def _elsewhere(plan: Plan) -> tuple[AnyStep, ...]:
+    return (Switch(session="another", user="u"), *plan.said(*plan.facts(1)), Switch(session="s", user="u"))
+
+
+def _model_fails(plan: Plan) -> tuple[AnyStep, ...]:
+    return (Summariser(mode="fail", times=1), plan.fill(*plan.facts(1)), Compact(), Summariser(mode="drop"))
+
+
+def _branch_begins(plan: Plan) -> tuple[AnyStep, ...]:
+    # Each branch has a name of its own, and the session goes on where it was.
+    name = plan.planter.subject().replace(" ", "-")
+    return (Fork(branch=name), *plan.said(*plan.facts(1)), Switch(session="s", user="u"))
+
+
+def _another_goes(plan: Plan) -> tuple[AnyStep, ...]:
+    said = plan.planter.say(*plan.facts(1))
+    return (said, Forget(turn=said.turn.id))
 
 
 def _pressure(plan: Plan) -> tuple[AnyStep, ...]:
@@ -263,6 +310,10 @@ TROUBLE = (
         build=_late_copies,
         needs=frozenset({"hold_copies", "settle"}),
     ),
+    _interrupted("held-and-left", frozenset({"switch"}), _elsewhere),
+    _interrupted("held-and-failed", frozenset(), _model_fails),
+    _interrupted("held-and-forked", frozenset({"fork", "switch"}), _branch_begins),
+    _interrupted("held-and-erased", frozenset({"forget"}), _another_goes),
     Scenario(name="pressure-on-sources", aims=("PTR-2", "PTR-5"), build=_pressure, needs=frozenset({"evict"})),
     Scenario(
         name="clocks",

@@ -5,6 +5,7 @@ Nothing here knows what the lines say.
 
 import contextlib
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -17,6 +18,9 @@ from typing import TypeAlias
 
 from anchorhold.errors import AdapterError, Fault, one_line
 from anchorhold.wire.stderr import StderrTail
+
+ERROR = re.compile(r"\b(?:\w*(?:Error|Exception)|panicked|fatal)\b")
+"""By which a line says what went wrong: what some runtimes write last is their own version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +202,7 @@ class Program:
         return AdapterError(
             f"adapter {self.name!r} {what} {doing}",
             code=Fault.DIED,
-            cause=f"its last line on standard error is {one_line(lines[-1], limit=200)!r}" if lines else "",
+            cause=f"on standard error it says {one_line(telling(lines), limit=200)!r}" if lines else "",
             hint="run it by hand and send it the same request to see why (PROTOCOL.md has a session to copy)",
             stderr=self.stderr,
         )
@@ -266,6 +270,11 @@ class Program:
         self._stderr.close()
         if not self.keep_files:
             self.files.cleanup()
+
+
+def telling(lines: Sequence[str]) -> str:
+    """Of standard error the line that says what went wrong: the last that names an error, or else the last."""
+    return next((line for line in reversed(lines) if ERROR.search(line)), lines[-1])
 
 
 def _signal_name(number: int) -> str:

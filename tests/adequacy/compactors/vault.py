@@ -561,7 +561,10 @@ class Vault:
 
     def ratios(self) -> Ratios:
         with self.guard:
-            live = [lane.summary for lane in self.state.lanes.values() if lane.summary is not None]
+            # Branches may have one in common.
+            live = list(
+                {lane.summary.id: lane.summary for lane in self.state.lanes.values() if lane.summary}.values()
+            )
             pending = sum(self.waiting(summary) for summary in live)
             return Ratios(
                 committed=self.state.summaries, pending=pending, unresolvable=sum(map(self.unresolvable, live))
