@@ -1,4 +1,5 @@
-"""Builds the extension modules. Needs a C compiler, Python's headers and PCRE2's (Debian: libpcre2-dev)."""
+"""Builds the extension modules. Needs a C compiler and the headers of Python, PCRE2 and OpenSSL 3 (Debian:
+libpcre2-dev, libssl-dev)."""
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
@@ -17,6 +18,8 @@ MODULES = (
     "words",
 )
 
+LIBRARIES = {"patterns": ["pcre2-8"], "pointers": ["crypto"]}
+
 setup(
     ext_modules=cythonize(
         [
@@ -24,7 +27,7 @@ setup(
                 f"anchorhold_native.{module}",
                 [f"anchorhold_native/{module}.pyx"],
                 depends=[f"anchorhold_native/{header}.h" for header in ("blake2b", "mention", "recent")],
-                libraries=["pcre2-8"] if module == "patterns" else [],
+                libraries=LIBRARIES.get(module, []),
                 extra_compile_args=["-O2"],
             )
             for module in MODULES

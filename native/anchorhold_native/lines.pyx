@@ -12,7 +12,10 @@ from anchorhold_native.sentences cimport Sentence, sentence_of, sentences, value
 from anchorhold_reference.extract import lines as python
 from anchorhold_reference.extract import patterns, text, words
 from anchorhold_reference.extract.mention import NEEDS_SENTENCE
-from anchorhold_reference.extract.slots import slot_in
+from anchorhold_reference.extract.slots import Slot, name, slot_in
+
+if Slot._fields != ("start", "end", "value_start", "value", "subject", "attribute", "verb", "negated"):
+    raise TypeError("a Slot is not what is read here")
 
 cdef int _TELLING = python._TELLING
 cdef int NEGATION = words.NEGATION
@@ -90,8 +93,8 @@ cdef Facts read_line(str text):
         for i, sentence in enumerate(said):
             slot = slot_in(text, sentence) if states else None
             if slot is not None:
-                slots[sentence.start] = (slot.start, slot.end)
-                result.add_values(python._stated(text, sentence, slot))
+                slots[sentence.start] = slot[:2]
+                _add_slot(result, text, sentence, tuple(slot))
             if sentence.negators:
                 _add_polarity(result, line, sentence, "negation", sentence.negators, frames[i], slot is not None)
             if sentence.hedges:
@@ -99,6 +102,31 @@ cdef Facts read_line(str text):
     if line.holding:
         _add_facts(result, line, said, frames, slots)
     return result
+
+
+cdef int _add_slot(Facts result, str text, Sentence sentence, tuple slot) except -1:
+    """The fact that a slot is."""
+    cdef Py_ssize_t start, end, value_start
+    cdef str value, subject, attribute, verb
+    cdef bint negated, hedged = bool(sentence.hedges)
+    start, end, value_start, value, subject, attribute, verb, negated = slot
+    cdef str literal = part(text, value_start, end)
+    cdef str frame = "past" if verb == "was" or verb == "were" else ""
+    result.add(
+        "slot",
+        literal,
+        value_start,
+        end,
+        part(text, start, sentence.end),
+        key("slot", literal, negated, hedged, frame, f"{name(subject)}\x1f{name(attribute)}"),
+        negated,
+        hedged,
+        frame,
+        sentence.speaker if start == sentence.body else None,
+        False,
+        (subject, attribute, value),
+    )
+    return 0
 
 
 cdef str _frame(Sentence sentence):

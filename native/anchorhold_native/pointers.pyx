@@ -2,25 +2,53 @@
 of the bytes under it."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.object cimport PyTypeObject
 from cpython.unicode cimport PyUnicode_DecodeASCII, PyUnicode_DecodeUTF8
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, strlen
 
 from dataclasses import fields
-from hashlib import sha256
 
-from anchorhold_reference.pointer import Address
 from anchorhold_spec.vocabulary import Answer, AnswerKind
+
+cdef extern from "openssl/evp.h" nogil:
+    ctypedef struct EVP_MD
+    ctypedef struct EVP_MD_CTX
+    EVP_MD* EVP_MD_fetch(void* library, const char* algorithm, const char* properties)
+    EVP_MD_CTX* EVP_MD_CTX_new()
+    int EVP_DigestInit_ex2(EVP_MD_CTX* context, const EVP_MD* algorithm, const void* parameters)
+    int EVP_DigestUpdate(EVP_MD_CTX* context, const void* data, size_t size)
+    int EVP_DigestFinal_ex(EVP_MD_CTX* context, unsigned char* digest, unsigned int* size)
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
-    int PyObject_GenericSetAttr(object of, object name, object value) except -1
+    object PyType_GenericAlloc(PyTypeObject* type, Py_ssize_t items)
+
+cdef extern from *:
+    """
+    #include <structmember.h>
+
+    /* Where an object keeps what this descriptor of a slot gives; -1 where it is the descriptor of no slot. */
+    static Py_ssize_t offset_of(PyObject *descriptor) {
+        if (!Py_IS_TYPE(descriptor, &PyMemberDescr_Type)) return -1;
+        PyMemberDef *member = ((PyMemberDescrObject *)descriptor)->d_member;
+        return member->type == T_OBJECT_EX ? member->offset : -1;
+    }
+
+    /* Fills a slot in which nothing is yet. */
+    static void fill(PyObject *of, Py_ssize_t offset, PyObject *value) {
+        *(PyObject **)((char *)of + offset) = Py_NewRef(value);
+    }
+    """
+    Py_ssize_t offset_of(object descriptor)
+    void fill(object of, Py_ssize_t offset, object value)
 
 
 cdef const char* PREFIX = "ah1-"
 cdef enum:
     BODY = 75  # characters, of six bits each
     PACKED = 56  # bytes: slot and epoch of eight, issuer of eight, digest of 32
+    DIGEST = 24  # where the digest begins in them
     NO_DIGIT = 255
 
 cdef uint8_t _digits[256]
@@ -39,8 +67,19 @@ _learn("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 FIELDS = ("kind", "text", "data", "value", "carrier", "source", "evidence", "continuation", "reason")
 if tuple(field.name for field in fields(Answer)) != FIELDS:
     raise ImportError("an answer has other fields than this was written for")
-_new = object.__new__
-_tuple = tuple.__new__
+
+# Fetched once, which takes OpenSSL longer than to hash a turn.
+cdef EVP_MD* _sha256 = EVP_MD_fetch(NULL, b"SHA256", NULL)
+cdef EVP_MD_CTX* _hashing = EVP_MD_CTX_new()
+if _sha256 == NULL or _hashing == NULL:
+    raise ImportError("OpenSSL has no SHA-256 here")
+cdef Py_ssize_t _slots[9]
+for _i, _field in enumerate(FIELDS):
+    _slots[_i] = offset_of(getattr(Answer, _field))
+    if _slots[_i] < 0:
+        raise ImportError(f"an answer has no slot for its {_field}")
+cdef object _Answer = Answer
+cdef object _FOUND = AnswerKind.FOUND
 
 
 cdef class Native:
@@ -54,64 +93,85 @@ cdef class Native:
         self.name = "native"
         self._other = other
 
-    def unseal(self, token):
-        cdef Py_ssize_t size
-        cdef const uint8_t* text
+    def asked(self, token, branch):
         cdef uint8_t packed[PACKED + 1]
-        cdef uint32_t four
-        cdef uint8_t digit
-        cdef uint64_t slot = 0, epoch = 0
-        cdef int i, k, at = 0
-        try:
-            text = <const uint8_t*>PyUnicode_AsUTF8AndSize(token, &size)
-        except UnicodeEncodeError:
+        # No database counts as far as eight bytes go, in slots or in epochs.
+        if not _unsealed(token, packed) or (packed[0] | packed[8]) & 0x80:
             return None
-        if size != 4 + BODY or memcmp(text, PREFIX, 4) != 0:
-            return None
-        text += 4
-        for i in range(0, BODY, 4):
-            four = 0
-            for k in range(4):
-                digit = 0 if i + k == BODY else _digits[text[i + k]]
-                if digit == NO_DIGIT:
-                    return None
-                four = four << 6 | digit
-            packed[at] = four >> 16 & 255
-            packed[at + 1] = four >> 8 & 255
-            packed[at + 2] = four & 255
-            at += 3
-        # One address has one token: the bits that fill the last character up are none.
-        if packed[PACKED] != 0:
-            return None
-        for i in range(8):
-            slot = slot << 8 | packed[i]
-            epoch = epoch << 8 | packed[8 + i]
-        if (slot | epoch) >> 63:  # no database counts so far
-            return None
-        issuer = PyBytes_FromStringAndSize(<const char*>packed + 16, 8)
-        digest = PyBytes_FromStringAndSize(<const char*>packed + 24, 32)
-        return _tuple(Address, (slot, epoch, issuer, digest))
+        return branch, _slot(packed), PyBytes_FromStringAndSize(<const char*>packed, PACKED)
 
-    def opened(self, payload, mark, slot):
-        if sha256(payload).digest() != mark:
-            return None
+    def opened(self, payload, bytes address):
         cdef Simple found
-        if not isinstance(payload, bytes) or not _is_simple(
-            PyBytes_AS_STRING(payload), PyBytes_GET_SIZE(payload), &found
-        ):
-            return self._other(payload, mark, slot)
-        source = PyUnicode_DecodeASCII(found.id, found.id_length, NULL)
-        answer = _new(Answer)
-        PyObject_GenericSetAttr(answer, "kind", AnswerKind.FOUND)
-        PyObject_GenericSetAttr(answer, "text", PyUnicode_DecodeUTF8(found.text, found.length, "surrogatepass"))
-        PyObject_GenericSetAttr(answer, "data", None)
-        PyObject_GenericSetAttr(answer, "value", None)
-        PyObject_GenericSetAttr(answer, "carrier", f"slot-{slot}")
-        PyObject_GenericSetAttr(answer, "source", source)
-        PyObject_GenericSetAttr(answer, "evidence", True)
-        PyObject_GenericSetAttr(answer, "continuation", None)
-        PyObject_GenericSetAttr(answer, "reason", None)
+        cdef const uint8_t* packed = <const uint8_t*>PyBytes_AS_STRING(address)
+        if PyBytes_GET_SIZE(address) != PACKED:
+            raise ValueError(f"an address has {PACKED} bytes, and not {PyBytes_GET_SIZE(address)}")
+        if type(payload) is not bytes:
+            return self._other(payload, address)
+        if not _has_digest(payload, packed + DIGEST):
+            return None
+        if not _is_simple(PyBytes_AS_STRING(payload), PyBytes_GET_SIZE(payload), &found):
+            return self._other(payload, address)
+        # An answer is frozen, so what is in it is put there as it is made.
+        answer = PyType_GenericAlloc(<PyTypeObject*>_Answer, 0)
+        fill(answer, _slots[0], _FOUND)
+        fill(answer, _slots[1], PyUnicode_DecodeUTF8(found.text, found.length, "surrogatepass"))
+        fill(answer, _slots[2], None)
+        fill(answer, _slots[3], None)
+        fill(answer, _slots[4], f"slot-{_slot(packed)}")
+        fill(answer, _slots[5], PyUnicode_DecodeASCII(found.id, found.id_length, NULL))
+        fill(answer, _slots[6], True)
+        fill(answer, _slots[7], None)
+        fill(answer, _slots[8], None)
         return answer
+
+
+cdef uint64_t _slot(const uint8_t* packed) noexcept:
+    cdef uint64_t slot = 0
+    cdef int i
+    for i in range(8):
+        slot = slot << 8 | packed[i]
+    return slot
+
+
+cdef bint _has_digest(bytes payload, const uint8_t* digest) except -1:
+    """Whether bytes have this SHA-256. One context does for all: nothing else runs before it is done with."""
+    cdef uint8_t found[PACKED - DIGEST]
+    if not (
+        EVP_DigestInit_ex2(_hashing, _sha256, NULL)
+        and EVP_DigestUpdate(_hashing, PyBytes_AS_STRING(payload), PyBytes_GET_SIZE(payload))
+        and EVP_DigestFinal_ex(_hashing, found, NULL)
+    ):
+        raise RuntimeError("OpenSSL could not hash")
+    return memcmp(found, digest, PACKED - DIGEST) == 0
+
+
+cdef bint _unsealed(object token, uint8_t* packed) except -1:
+    """The bytes in a token; false where no address was made a token of that looks so."""
+    cdef Py_ssize_t size
+    cdef const uint8_t* text
+    cdef uint32_t four
+    cdef uint8_t digit
+    cdef int i, k, at = 0
+    try:
+        text = <const uint8_t*>PyUnicode_AsUTF8AndSize(token, &size)
+    except UnicodeEncodeError:
+        return False
+    if size != 4 + BODY or memcmp(text, PREFIX, 4) != 0:
+        return False
+    text += 4
+    for i in range(0, BODY, 4):
+        four = 0
+        for k in range(4):
+            digit = 0 if i + k == BODY else _digits[text[i + k]]
+            if digit == NO_DIGIT:
+                return False
+            four = four << 6 | digit
+        packed[at] = four >> 16 & 255
+        packed[at + 1] = four >> 8 & 255
+        packed[at + 2] = four & 255
+        at += 3
+    # One address has one token: the bits that fill the last character up are none.
+    return packed[PACKED] == 0
 
 
 cdef struct Simple:

@@ -13,7 +13,6 @@ from anchorhold_reference.anchors import anchors_of
 from anchorhold_reference.decide import Copy, Holding, Statement, current, resolution
 from anchorhold_reference.errors import MismatchError, NotUnicodeError, StoreError
 from anchorhold_reference.extract.slots import name
-from anchorhold_reference.following import FOLLOWING
 from anchorhold_reference.ledger import Row
 from anchorhold_reference.originals import as_answer, original, outside
 from anchorhold_reference.pointer import Address
@@ -60,23 +59,14 @@ def _departures(session: Session) -> Row:
     )
 
 
-def there(session: Session, address: Address) -> Answer | None:
-    """The original under a pointer, where one statement finds it whole; see `cold.whole`."""
-    payload = cold.whole(session.ledger, session.id, address)
-    return None if payload is None else FOLLOWING.opened(payload, address.digest, address.slot)
-
-
 def resolve(session: Session, address: Address | None) -> Answer:
     """Follow a pointer to the original; none: its token has not the form of one.
 
     Raises `MismatchError` where the bytes are not those that it names (EPO-3), `StoreError` where they are lost.
     """
-    answer = None if address is None else there(session, address)
-    if answer is not None:
-        return answer
     ledger = session.ledger
     with ledger.reading():
-        # Looked up again: what is said of an original that is not there is to hold of one moment.
+        # What is said of an original that is not there is to hold of one moment.
         issued = None if address is None else cold.look_up(ledger, session.id, address)
         decision = AnswerKind.FOREIGN if issued is None else resolution(issued.holding, issued.copy)
         if issued is None or decision is AnswerKind.FOREIGN:

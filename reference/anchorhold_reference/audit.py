@@ -8,6 +8,7 @@ from anchorhold_reference import cold
 from anchorhold_reference.codec import digest, shown
 from anchorhold_reference.decide import Holding
 from anchorhold_reference.errors import MismatchError, StoreError
+from anchorhold_reference.pointer import Address, pack
 from anchorhold_reference.session import Session
 from anchorhold_reference.values import Audit
 
@@ -133,17 +134,27 @@ def repair(session: Session) -> int:
     """
     ledger = session.ledger
     bad = 0
-    for epoch, slot, span, mark, payload in ledger.all(
-        "SELECT p.epoch, p.slot, p.span, p.digest, t.payload FROM damage d JOIN pointer p ON p.epoch = d.epoch "
+    for epoch, span, branch, landed, payload, *address in ledger.all(
+        "SELECT p.epoch, p.span, p.session, p.copy = 'landed', t.payload, p.slot, p.epoch, p.issuer, p.digest "
+        "FROM damage d JOIN pointer p ON p.epoch = d.epoch "
         "AND p.holding = 'committed' JOIN turn t ON t.carrier = p.span "
         "JOIN visible v ON v.carrier = p.span AND v.session = ? ORDER BY p.epoch",
         (session.id,),
     ):
+        at = Address(*address)
         with ledger.transaction():
-            stored = cold.stored(ledger, slot, epoch)
-            right = stored is not None and digest(stored) == mark
-            if not right and payload is not None and digest(cold.as_bytes(payload)) == mark:
-                cold.mend(ledger, cold.Place(slot=slot, epoch=epoch, span=span, payload=bytes(payload)))
+            stored = cold.stored(ledger, at.slot, epoch)
+            right = stored is not None and digest(stored) == at.digest
+            if not right and payload is not None and digest(cold.as_bytes(payload)) == at.digest:
+                place = cold.Place(
+                    slot=at.slot,
+                    epoch=epoch,
+                    span=span,
+                    session=branch,
+                    address=pack(at) if landed else None,
+                    payload=bytes(payload),
+                )
+                cold.mend(ledger, place)
                 right = True
             if right:
                 ledger.run("DELETE FROM damage WHERE epoch = ?", (epoch,))

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from anchorhold_reference.codec import decode, digest, encode_text
-from anchorhold_reference.decide import Copy, Holding, resolution
+from anchorhold_reference.decide import Copy, Holding
 from anchorhold_reference.errors import ForeignStoreError, MismatchError, StoreError
 from anchorhold_reference.ledger import Ledger
-from anchorhold_reference.pointer import Address, seal
+from anchorhold_reference.pointer import ISSUER, Address, pack, seal
 from anchorhold_reference.stores.outer import MARK
-from anchorhold_spec.vocabulary import AnswerKind, Turn
+from anchorhold_spec.vocabulary import Turn
 
 log = logging.getLogger("anchorhold.cold")
 
@@ -65,6 +65,10 @@ class Place:
     slot: int
     epoch: int
     span: int
+    session: int
+    """The span's branch."""
+    address: bytes | None
+    """Which pointer leads to it, packed; none until the copy was read back, where copies come after the commit."""
     payload: bytes
 
     @property
@@ -87,9 +91,17 @@ def land_all(ledger: Ledger, places: Sequence[Place]) -> None:
     """Make entries of originals: of their bytes, or of those that were placed outside. Inside a transaction."""
     inside = ledger.outer is None
     ledger.many(
-        "INSERT INTO cold (slot, epoch, span, size, payload) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO cold (slot, epoch, span, session, address, size, payload) VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
-            (place.slot, place.epoch, place.span, len(place.payload), place.payload if inside else None)
+            (
+                place.slot,
+                place.epoch,
+                place.span,
+                place.session,
+                place.address,
+                len(place.payload),
+                place.payload if inside else None,
+            )
             for place in places
         ],
     )
@@ -99,15 +111,23 @@ def land_all(ledger: Ledger, places: Sequence[Place]) -> None:
         )
 
 
-def land_sources(ledger: Ledger, places: Sequence[tuple[int, int, int]]) -> None:
+def land_sources(ledger: Ledger, places: Sequence[tuple[int, Address]]) -> None:
     """Make entries of the sources of spans, in the ledger itself, which nobody has to read for it; `places` gives
-    slot, epoch and span of each. Inside a transaction."""
+    the span and the address of each. Inside a transaction."""
     ledger.many(
-        "INSERT INTO cold (slot, epoch, span, size, payload) "
-        "SELECT ?, ?, t.carrier, length(coalesce(t.payload, ?)), coalesce(t.payload, ?) FROM turn t "
+        "INSERT INTO cold (slot, epoch, span, session, address, size, payload) "
+        "SELECT ?, ?, t.carrier, t.session, ?, length(coalesce(t.payload, ?)), coalesce(t.payload, ?) FROM turn t "
         "WHERE t.carrier = ?",
         # Where a source was lost the entry is empty, and does not have the digest that the commit looks for.
-        [(slot, epoch, b"", b"", span) for slot, epoch, span in places],
+        [(address.slot, address.epoch, pack(address), b"", b"", span) for span, address in places],
+    )
+
+
+def read_back(ledger: Ledger, address: Address) -> None:
+    """Say of an entry, whose bytes were just read back, which pointer leads to it (PTR-5). Inside a transaction."""
+    ledger.run(
+        "UPDATE cold SET address = ? WHERE slot = ? AND epoch = ? AND address IS NULL",
+        (pack(address), address.slot, address.epoch),
     )
 
 
@@ -279,13 +299,18 @@ def issue(
 
 def issue_staged(ledger: Ledger, summary: int, *, now: float, age: float) -> None:
     """Write the pointers to the copies of what a staged summary covers, where there is none yet. Inside a
-    transaction."""
+    transaction.
+
+    Mostly this opening has made the copies. Where another branch's compaction has, the pointer is the one that the
+    copy speaks of.
+    """
     ledger.run(
         "INSERT INTO pointer (epoch, slot, issuer, digest, session, span, holding, copy, time, age) "
-        "SELECT o.epoch, o.slot, ?, t.digest, t.session, t.carrier, 'staged', 'landed', ?, ? FROM covers k "
-        "JOIN turn t ON t.carrier = k.carrier JOIN cold o ON o.span = t.carrier WHERE k.summary = ? "
+        "SELECT o.epoch, o.slot, substr(o.address, ?, ?), t.digest, t.session, t.carrier, 'staged', 'landed', ?, ? "
+        "FROM covers k JOIN turn t ON t.carrier = k.carrier "
+        "JOIN cold o ON o.span = t.carrier AND o.address IS NOT NULL WHERE k.summary = ? "
         "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier) ORDER BY t.carrier",
-        (ledger.issuer, now, age, summary),
+        (ISSUER.start + 1, ISSUER.stop - ISSUER.start, now, age, summary),
     )
 
 
@@ -321,29 +346,6 @@ def look_up(ledger: Ledger, session: int, address: Address) -> Issued | None:
         (session, address.epoch, address.slot, address.issuer, address.digest),
     )
     return None if row is None else issued_of(*row)
-
-
-_LEADS = " OR ".join(
-    f"(p.holding = '{holding.value}' AND p.copy = '{copy.value}')"
-    for holding in Holding
-    for copy in Copy
-    if resolution(holding, copy) is AnswerKind.FOUND
-)
-"""That a pointer leads to an original (PTR-5, PTR-6)."""
-_WHOLE = (
-    "SELECT o.payload FROM pointer p "  # noqa: S608
-    "JOIN lineage g ON g.session = ? AND g.node = p.session AND p.span BETWEEN g.first AND g.last "
-    "JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
-    f"WHERE p.epoch = ? AND p.slot = ? AND p.issuer = ? AND p.digest = ? AND ({_LEADS})"
-)
-
-
-def whole(ledger: Ledger, session: int, address: Address) -> bytes | None:
-    """The bytes of the original under a pointer, by one statement, unchecked. None where the pointer leads to none,
-    or where they lie outside: `look_up` and `fetch` tell which."""
-    slot, epoch, issuer, mark = address
-    row = ledger.first(_WHOLE, (session, epoch, slot, issuer, mark))
-    return row[0] if row is not None and isinstance(row[0], bytes) else None
 
 
 def pointer_to(ledger: Ledger, span: int) -> Issued | None:

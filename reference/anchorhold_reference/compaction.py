@@ -7,7 +7,6 @@ either way (CRA-1).
 """
 
 import threading
-from collections.abc import Sequence
 
 from anchorhold_reference.codec import shown
 from anchorhold_reference.copier import Copier
@@ -17,7 +16,7 @@ from anchorhold_reference.planning import Plan, carrier_size, make_plan, window_
 from anchorhold_reference.provenance import is_pending
 from anchorhold_reference.recovery import release, undo, undo_own
 from anchorhold_reference.reply import fault, malformed, said, shorten
-from anchorhold_reference.session import Live, Session, carrier_id
+from anchorhold_reference.session import Session, carrier_id
 from anchorhold_reference.status import stopped_by
 from anchorhold_reference.steps import Conflict, Staged, Steps
 from anchorhold_reference.summaries import request
@@ -121,7 +120,14 @@ class Compaction:
                 reason=f"the summariser failed (OUT-1): {type(error).__name__}: {error}",
             )
         earlier = [text for (text,) in self._previous()]
-        wrong = malformed(reply) or fault(reply, shown=_echoes(asked, plan.chosen), previous=earlier)
+        own = [(shown(one.turn) or "") if one.turn is not None else (one.body or "") for one in plan.chosen]
+        # What would be an echo: anything that was shown, with and without who said it, by itself and all in a row.
+        wrong = malformed(reply) or fault(
+            reply,
+            shown=(*asked.messages, *own),
+            rows=(asked.messages, asked.messages[1:], own),
+            previous=earlier,
+        )
         if wrong:
             return Outcome(kind=OutcomeKind.REFUSED, reason=f"the reply is no summary (OUT-1): {wrong}")
         body = said(reply)
@@ -210,12 +216,6 @@ class Compaction:
             covered=covered,
             pending=pending,
         )
-
-
-def _echoes(asked: Request, chosen: Sequence[Live]) -> tuple[str, ...]:
-    """What would be an echo: anything that was shown, with and without who said it, by itself and all in a row."""
-    own = [(shown(one.turn) or "") if one.turn is not None else (one.body or "") for one in chosen]
-    return (*asked.messages, *own, "\n".join(asked.messages), "\n".join(asked.messages[1:]), "\n".join(own))
 
 
 def _held_up(what: str, plan: Plan) -> str:

@@ -12,6 +12,7 @@ from anchorhold_reference import cold
 from anchorhold_reference.codec import digest
 from anchorhold_reference.decide import Copy
 from anchorhold_reference.errors import AnchorholdError, StoreError
+from anchorhold_reference.pointer import Address
 from anchorhold_reference.recovery import release_spans
 from anchorhold_reference.session import Session
 from anchorhold_reference.values import Copies, StepHook
@@ -111,12 +112,14 @@ class Copier:
             row = self._outstanding(epoch)
             if row is None:
                 return
-            slot, mark, payload = row
+            slot, mark, payload, session, _ = row
             if payload is None or digest(cold.as_bytes(payload)) != mark:
                 self.ledger.run("UPDATE pointer SET copy = ? WHERE epoch = ?", (Copy.UNRESOLVABLE.value, epoch))
                 log.error("source damaged before its copy landed", extra={"span": span, "epoch": epoch})
                 return
-            place = cold.Place(slot=slot, epoch=epoch, span=span, payload=cold.as_bytes(payload))
+            place = cold.Place(
+                slot=slot, epoch=epoch, span=span, session=session, address=None, payload=cold.as_bytes(payload)
+            )
             there = self._there(place)
             if not there and self.ledger.outer is None:
                 cold.land(self.ledger, place)
@@ -129,7 +132,7 @@ class Copier:
             row = self._outstanding(epoch)
             if row is None:
                 return
-            slot, mark, _ = row
+            slot, mark, _, _, issuer = row
             stored = cold.stored(self.ledger, slot, epoch)
             if stored is None or digest(stored) != mark:
                 # It said that it succeeded, and has other bytes or none: away with them, and again (OUT-3).
@@ -137,6 +140,7 @@ class Copier:
                 landed = False
             else:
                 landed = True
+                cold.read_back(self.ledger, Address(slot, epoch, issuer, mark))
                 self.ledger.run("UPDATE pointer SET copy = ? WHERE epoch = ?", (Copy.LANDED.value, epoch))
         if not landed:
             raise StoreError(f"the store does not hold the copy at epoch {epoch} as it was written (OUT-3)")
@@ -161,9 +165,10 @@ class Copier:
             raise
         cold.give_up(self.ledger, [place])
 
-    def _outstanding(self, epoch: int) -> tuple[int, bytes, bytes | None] | None:
+    def _outstanding(self, epoch: int) -> tuple[int, bytes, bytes | None, int, bytes] | None:
         return self.ledger.first(
-            "SELECT p.slot, p.digest, t.payload FROM pointer p JOIN turn t ON t.carrier = p.span "
+            "SELECT p.slot, p.digest, t.payload, p.session, p.issuer FROM pointer p "
+            "JOIN turn t ON t.carrier = p.span "
             "WHERE p.epoch = ? AND p.copy = 'outstanding' AND p.holding = 'committed'",
             (epoch,),
         )

@@ -7,6 +7,7 @@ Whoever calls them gathers the inputs inside the same transaction that acts on t
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from anchorhold_reference.extract.text import stands_in
 from anchorhold_spec.vocabulary import AnswerKind
@@ -204,9 +205,8 @@ def resolution(holding: Holding | None, copy: Copy = Copy.LANDED) -> AnswerKind 
     return AnswerKind.FOUND if copy is Copy.LANDED else AnswerKind.DEGRADED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A live carrier, as selection sees it."""
+class Candidate(NamedTuple):
+    """A live carrier, as selection sees it. A tuple, because one is made of each carrier in the window."""
 
     size: int
     summary: bool

@@ -94,6 +94,7 @@ def _erase(session: Session, span: int, *, now: float) -> None:
     over = _summaries_over(ledger, span)
     facts = [fact for (fact,) in ledger.all("SELECT fact FROM assertion WHERE span = ?", (span,))]
     ledger.run("DELETE FROM assertion WHERE span = ?", (span,))
+    ledger.run("DELETE FROM reading WHERE span = ?", (span,))
     for table in ("live", "covers", "archived", "tool_call"):
         ledger.run(f"DELETE FROM {table} WHERE carrier = ?", (span,))  # noqa: S608 - names of our own tables
     ledger.run("DELETE FROM tombstone WHERE span = ?", (span,))
@@ -114,7 +115,7 @@ def _erase(session: Session, span: int, *, now: float) -> None:
     )
     ledger.run("UPDATE audit SET message = '' WHERE span = ?", (span,))
     ledger.run(
-        "UPDATE turn SET payload = NULL, digest = ?, speaker = '', read = 0, class = NULL WHERE carrier = ?",
+        "UPDATE turn SET payload = NULL, digest = ?, speaker = '' WHERE carrier = ?",
         (b"", span),
     )
     ledger.run("UPDATE carrier SET state = 'erased' WHERE id = ?", (span,))

@@ -77,19 +77,13 @@ def evict(
     return Outcome(kind=OutcomeKind.COMMITTED)
 
 
-def candidates(session: Session, used: Mapping[int, float]) -> list[Candidate]:
-    """Every original in the cold store, oldest first; `used` gives when each epoch was last asked for, as far as is
+def candidates(session: Session, used: Mapping[str, float]) -> list[Candidate]:
+    """Every original in the cold store, oldest first; `used` gives when each token was last followed, as far as is
     known."""
     return [
-        Candidate(
-            token=issued.token,
-            turn=turn,
-            stored=stored,
-            used=max(stored, used.get(issued.address.epoch, stored)),
-            size=size,
-        )
-        for turn, stored, size, issued in (
-            (turn, float(stored), int(size), cold.issued_of(*row))
+        Candidate(token=token, turn=turn, stored=stored, used=max(stored, used.get(token, stored)), size=size)
+        for turn, stored, size, token in (
+            (turn, float(stored), int(size), cold.issued_of(*row).token)
             for turn, stored, size, *row in session.ledger.all(
                 f"SELECT t.id, p.age, o.size, {cold.COLUMNS} FROM lineage g "  # noqa: S608
                 "JOIN pointer p ON p.session = g.node AND p.holding = 'committed' "

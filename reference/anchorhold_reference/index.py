@@ -56,13 +56,16 @@ def words_of(text: str) -> list[str]:
     return [word.casefold()[:LONGEST] for word in _WORD.findall(unicodedata.normalize("NFC", text))]
 
 
-_LONG = re.compile(rf"[0-9A-Za-z]{{{LONGEST + 1}}}")
+_LETTERS = bytes.maketrans(
+    bytes(range(128)), bytes(ord("a") if chr(code).isalnum() else ord(" ") for code in range(128))
+)
+_TOO_LONG = b"a" * (LONGEST + 1)
 
 
 def _entry(text: str) -> str:
     """What the full-text index of SQLite is given of a text: it cuts ASCII into the same words by itself, as long as
     none of them has to be cut short; a null character ends what it reads."""
-    if text.isascii() and "\x00" not in text and _LONG.search(text) is None:
+    if text.isascii() and "\x00" not in text and _TOO_LONG not in text.encode("ascii").translate(_LETTERS):
         return text
     return " ".join(words_of(text))
 
@@ -76,18 +79,11 @@ def enter(ledger: Ledger, spans: Sequence[int]) -> None:
 
 
 def write(ledger: Ledger, spans: Sequence[int], *, known: Mapping[int, str] | None = None) -> list[int]:
-    """The same, from the texts of the originals where the caller has just checked these; gives those that it entered,
-    of which the caller writes down that they are (`note`)."""
+    """The same, from the texts of the originals where the caller has just checked these and knows that none of them
+    is there; gives those that it entered, of which the caller writes down that they are (`note`)."""
     entered: list[int] = []
     for some in batched(spans, PAGE if known is None else AT_A_TIME):
-        if known is None:
-            said = list(texts(ledger, some, indexed=0))
-        else:
-            lacking = ledger.all(
-                f"SELECT span FROM pointer WHERE indexed = 0 AND span IN ({marks(some)}) ORDER BY span",  # noqa: S608
-                some,
-            )
-            said = [(int(span), known[span]) for (span,) in lacking]
+        said = list(texts(ledger, some, indexed=0)) if known is None else [(span, known[span]) for span in some]
         if ledger.dialect.name == "sqlite":
             ledger.many(
                 "INSERT INTO entry (rowid, words) VALUES (?, ?)", [(span, _entry(text)) for span, text in said]

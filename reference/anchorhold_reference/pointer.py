@@ -8,7 +8,7 @@ epochs a second time; the issuer's mark, drawn anew at each opening, keeps such 
 import base64
 import binascii
 import struct
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 _PREFIX = "ah1-"
 _LAYOUT = struct.Struct(">QQ8s32s")
@@ -16,8 +16,8 @@ _LENGTH = 75
 """Characters that the 56 bytes take in base64, without what fills the last four up."""
 _LAST = frozenset("AEIMQUYcgkosw048")
 """With which those end whose last two bits are 0."""
-_GREATEST = 2**63 - 1
-"""The greatest number that a database counts to, and can be asked for."""
+_TOO_GREAT = 0x80
+"""Where a number has this bit in its first byte no database counts so far, or can be asked for it."""
 _STANDARD = bytes.maketrans(b"-_+/", b"+/!!")
 """From the alphabet of tokens to that of base64; what is in neither becomes what is invalid."""
 
@@ -28,7 +28,8 @@ class Address(NamedTuple):
     slot: int
     epoch: int
     issuer: bytes
-    """Eight random bytes, drawn when the store was opened that issued the token."""
+    """Eight random bytes, drawn when the store was opened that issued the token; where another opening had just made
+    the copy, the bytes of that one, which took the epoch."""
     digest: bytes
     """SHA-256 of the original."""
 
@@ -38,14 +39,35 @@ class Address(NamedTuple):
         return f"slot-{self.slot}"
 
 
+ISSUER: Final = slice(16, 24)
+"""Where the issuer stands in a packed address."""
+DIGEST: Final = slice(24, 56)
+"""Where the digest stands in it."""
+
+
+def pack(address: Address) -> bytes:
+    """An address as it stands in a token, and beside the original that it leads to."""
+    return _LAYOUT.pack(*address)
+
+
+def slot_of(packed: bytes) -> int:
+    """The slot of a packed address."""
+    return int.from_bytes(packed[:8], "big")
+
+
 def seal(address: Address) -> str:
     """The token of an address."""
-    packed = _LAYOUT.pack(address.slot, address.epoch, address.issuer, address.digest)
-    return _PREFIX + base64.urlsafe_b64encode(packed).decode("ascii").rstrip("=")
+    return _PREFIX + base64.urlsafe_b64encode(pack(address)).decode("ascii").rstrip("=")
 
 
 def unseal(token: str) -> Address | None:
     """The address in a token; none where it cannot have been made by `seal`."""
+    packed = unsealed(token)
+    return None if packed is None else Address._make(_LAYOUT.unpack(packed))
+
+
+def unsealed(token: str) -> bytes | None:
+    """The same, packed."""
     if not token.startswith(_PREFIX):
         return None
     body = token[len(_PREFIX) :]
@@ -54,7 +76,6 @@ def unseal(token: str) -> Address | None:
         return None
     try:
         packed = binascii.a2b_base64(body.encode("ascii").translate(_STANDARD) + b"=", strict_mode=True)
-        address = Address._make(_LAYOUT.unpack(packed))
-    except (struct.error, ValueError):
+    except ValueError:
         return None
-    return address if address.slot <= _GREATEST and address.epoch <= _GREATEST else None
+    return None if (packed[0] | packed[8]) & _TOO_GREAT else packed

@@ -3,11 +3,11 @@
 Both are the very same calls that a compaction itself makes when a step fails, and either may be repeated.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from anchorhold_reference import cold, index
 from anchorhold_reference.decide import may_release
-from anchorhold_reference.ledger import Ledger, batched, marks
+from anchorhold_reference.ledger import Ledger, Row, batched, marks
 
 
 def recover(ledger: Ledger, session: int) -> None:
@@ -86,23 +86,12 @@ def drop_summary(ledger: Ledger, summary: int) -> None:
 def release(ledger: Ledger, summary: int) -> None:
     """Let go of the sources of a committed summary, each only while its copy is there (PTR-2)."""
     with ledger.transaction():
-        release_spans(
-            ledger,
-            [
-                int(span)
-                for (span,) in ledger.all(
-                    "SELECT t.carrier FROM covers k JOIN turn t ON t.carrier = k.carrier "
-                    "WHERE k.summary = ? AND t.payload IS NOT NULL",
-                    (summary,),
-                )
-            ],
-        )
-        held = ledger.first(
-            "SELECT 1 FROM covers k JOIN turn t ON t.carrier = k.carrier "
-            "WHERE k.summary = ? AND t.payload IS NOT NULL LIMIT 1",
+        states = ledger.all(
+            f"{_STATES} FROM covers k JOIN turn t ON t.carrier = k.carrier {_ITS_COPY} "
+            "WHERE k.summary = ? AND t.payload IS NOT NULL",
             (summary,),
         )
-        if held is None:
+        if _let_go(ledger, states) == len(states):
             ledger.run("UPDATE summary SET released = 1 WHERE carrier = ?", (summary,))
 
 
@@ -110,15 +99,21 @@ def release_spans(ledger: Ledger, spans: Iterable[int]) -> None:
     """Let go of the sources of spans, each only while its committed copy is there and no window shows it (PTR-2).
     Inside a transaction."""
     for some in batched(list(spans)):
-        states = ledger.all(
-            "SELECT t.carrier, EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier AND p.holding = 'committed') "  # noqa: S608
-            "AND NOT EXISTS (SELECT 1 FROM live w WHERE w.carrier = t.carrier), "
-            "EXISTS (SELECT 1 FROM pointer p JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
-            "  WHERE p.span = t.carrier AND p.copy = 'landed') "
-            f"FROM turn t WHERE t.carrier IN ({marks(some)})",
-            some,
-        )
-        free = [
-            span for span, committed, landed in states if may_release(committed=bool(committed), landed=bool(landed))
-        ]
-        ledger.run(f"UPDATE turn SET payload = NULL WHERE carrier IN ({marks(free)})", free)  # noqa: S608
+        _let_go(ledger, ledger.all(f"{_STATES} FROM turn t {_ITS_COPY} WHERE t.carrier IN ({marks(some)})", some))
+
+
+_STATES = (
+    "SELECT t.carrier, "
+    "p.holding = 'committed' AND NOT EXISTS (SELECT 1 FROM live w WHERE w.carrier = t.carrier), "
+    "p.copy = 'landed' AND o.slot IS NOT NULL"
+)
+"""What `decide.may_release` asks of a source."""
+_ITS_COPY = "LEFT JOIN pointer p ON p.span = t.carrier LEFT JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch"
+
+
+def _let_go(ledger: Ledger, states: Sequence[Row]) -> int:
+    """Let go of those sources that may be; how many these are."""
+    free = [span for span, committed, landed in states if may_release(committed=bool(committed), landed=bool(landed))]
+    for some in batched(free):
+        ledger.run(f"UPDATE turn SET payload = NULL WHERE carrier IN ({marks(some)})", some)  # noqa: S608
+    return len(free)

@@ -87,11 +87,14 @@ def _tells_an_error(text: str) -> bool:
     return bool(names & {"error", "errors", "message", "detail", "title"}) and names <= _OF_AN_ERROR
 
 
-def fault(reply: Reply, *, shown: Sequence[str], previous: Sequence[str]) -> str | None:
+def fault(
+    reply: Reply, *, shown: Sequence[str], previous: Sequence[str], rows: Sequence[Sequence[str]] = ()
+) -> str | None:
     """Why this reply is no summary; none where nothing speaks against it. To be asked after `malformed`.
 
-    `shown` is every text that would be an echo: the instructions, each carrier that the summary was to stand for, all
-    of them in a row; `previous` what the summariser answered for the summaries before.
+    `shown` is every text that would be an echo: the instructions, each carrier that the summary was to stand for;
+    `rows` are texts that would be one in a row, line by line; `previous` what the summariser answered for the
+    summaries before.
     """
     finish = reply.finish.lower()
     if finish in CUT:
@@ -118,15 +121,18 @@ def fault(reply: Reply, *, shown: Sequence[str], previous: Sequence[str]) -> str
     words = plain(text)
     if words in {plain(earlier) for earlier in previous}:
         return "unchanged: word for word an earlier summary, which does not cover the new turns"
-    if any(plain(one) == words for one in shown if _may_be(one, words)):
+    # What was shown is long, and mostly begins otherwise: then its white space need not be levelled.
+    first, _, _ = words.partition(" ")
+    if any(plain(one) == words for one in shown if one.startswith(first) or one[:1].isspace()) or any(
+        plain("\n".join(row)) == words for row in rows if _first_word(row) == first
+    ):
         return "echo: word for word what the summariser was shown"
     return None
 
 
-def _may_be(text: str, words: str) -> bool:
-    """Whether levelled white space may make a text these words: what was shown is long, and begins otherwise."""
-    first, _, _ = words.partition(" ")
-    return text.startswith(first) or (text[:1].isspace() and text.lstrip().startswith(first))
+def _first_word(row: Sequence[str]) -> str:
+    """The first word of texts in a row; empty where none of them has one."""
+    return next((words[0] for one in row if (words := one.split(None, 1))), "")
 
 
 _PIECE = re.compile(r"[^\n]*?[.!?](?=\s)|[^\n]+(?=\n|\Z)|\n")

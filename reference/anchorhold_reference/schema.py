@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 APPLICATION_ID = 0x416E6368
 """`Anch`: tells this file from anybody else's database."""
-LAYOUT = 4
+LAYOUT = 5
 
 TABLES = """
 -- Grows strictly, across restarts too (EPO-2).
@@ -69,11 +69,12 @@ CREATE TABLE archived (
 CREATE TABLE turn (
   carrier INTEGER PRIMARY KEY REFERENCES carrier,
   session INTEGER NOT NULL, id TEXT NOT NULL, speaker TEXT NOT NULL,
-  digest BLOB NOT NULL, payload BLOB,
-  read INTEGER NOT NULL DEFAULT 0,  -- its assertions stand in `assertion`
-  class TEXT                        -- evidential class, computed from its content when it was read (EVI-4)
+  digest BLOB NOT NULL, payload BLOB
 );
 CREATE INDEX turn_id ON turn (session, id);
+-- Turns whose assertions stand in `assertion`, with the evidential class computed from their content (EVI-4). Not a
+-- column of `turn`, to mark which would be to write the payload once more.
+CREATE TABLE reading (span INTEGER PRIMARY KEY REFERENCES carrier, class TEXT NOT NULL);
 -- Which turn issued a call, so that a late result finds it (STR-1).
 CREATE TABLE tool_call (
   session INTEGER NOT NULL, id TEXT NOT NULL, carrier INTEGER NOT NULL REFERENCES carrier,
@@ -136,9 +137,12 @@ CREATE INDEX tombstone_span ON tombstone (span, fact);
 CREATE INDEX tombstone_fact ON tombstone (fact);
 CREATE INDEX tombstone_literal ON tombstone (session, literal);
 
--- The cold store. Entries never change; a slot that was emptied is used again, at another epoch (EPO-1).
+-- The cold store. Entries never change; a slot that was emptied is used again, at another epoch (EPO-1). So that a
+-- pointer is followed by one row, it says of itself which pointer leads to it, and where its span is seen.
 CREATE TABLE cold (
   slot INTEGER PRIMARY KEY, epoch INTEGER NOT NULL UNIQUE, span INTEGER NOT NULL,
+  session INTEGER NOT NULL,  -- the span's branch
+  address BLOB,  -- as in its pointer's token; none yet where the copy comes after the commit and was not read back
   size INTEGER NOT NULL,
   payload BLOB  -- none: in the cold store outside, see `outer`
 );
@@ -189,6 +193,8 @@ CREATE TABLE erasure (
 
 SQLITE = """
 CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold
+WHEN OLD.address IS NOT NULL OR (NEW.slot, NEW.epoch, NEW.span, NEW.session, NEW.size, NEW.payload)
+  IS NOT (OLD.slot, OLD.epoch, OLD.span, OLD.session, OLD.size, OLD.payload)
 BEGIN SELECT RAISE(ABORT, 'entries of the cold store never change'); END;
 -- The words of originals, without their text; see `index`. Every character beyond ASCII belongs to a word.
 CREATE VIRTUAL TABLE entry USING fts5 (words, content = '', tokenize = 'ascii');
@@ -204,7 +210,10 @@ CREATE TABLE entry (span BIGINT PRIMARY KEY, words TEXT[] NOT NULL);
 CREATE INDEX entry_words ON entry USING gin (words);
 CREATE FUNCTION cold_never_changes() RETURNS trigger LANGUAGE plpgsql AS
 'BEGIN RAISE EXCEPTION ''entries of the cold store never change''; END';
-CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold FOR EACH ROW EXECUTE FUNCTION cold_never_changes();
+CREATE TRIGGER cold_is_immutable BEFORE UPDATE ON cold FOR EACH ROW
+WHEN (OLD.address IS NOT NULL OR (NEW.slot, NEW.epoch, NEW.span, NEW.session, NEW.size, NEW.payload)
+  IS DISTINCT FROM (OLD.slot, OLD.epoch, OLD.span, OLD.session, OLD.size, OLD.payload))
+EXECUTE FUNCTION cold_never_changes();
 CREATE FUNCTION instr(bytea, bytea) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT position($2 in $1)';
 CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT strpos($1, $2)';
 """

@@ -1,7 +1,7 @@
 """One session's part of the ledger: its window, its spans, its facts. Reads and single writes, no decisions."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from anchorhold_reference import cold
 from anchorhold_reference.codec import decode, digest, encode, verbatim
@@ -29,9 +29,8 @@ UNDER = (
 back into the window (STR-1) is not under it; one that left twice is there twice."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Live:
-    """A carrier in the live window."""
+class Live(NamedTuple):
+    """A carrier in the live window. A tuple, because a window has many of them and is asked for often."""
 
     carrier: int
     generation: int
@@ -315,14 +314,12 @@ class Session:
             self._facts.pop(span, None)
             self._turns.pop(span, None)
 
-    def _intern(self, mentions: Sequence[Mention]) -> dict[bytes, int]:
+    def _intern(self, found: Iterable[Mention]) -> dict[bytes, int]:
         """Make the facts that are new; the ids of all of them, by key. Inside a transaction."""
-        (last,) = self.ledger.one("SELECT coalesce(max(id), 0) FROM fact")
-        self.ledger.many(
-            "INSERT INTO fact (session, key, kind, literal, value, negated, hedged, subject, attribute, "
-            "subject_name, attribute_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            [
-                (
+        rows: dict[bytes, tuple[object, ...]] = {}
+        for m in found:
+            if m.key not in rows:
+                rows[m.key] = (
                     self.root,
                     m.key,
                     m.kind,
@@ -335,14 +332,17 @@ class Session:
                     None if m.subject is None else name(m.subject),
                     None if m.attribute is None else name(m.attribute),
                 )
-                for m in {m.key: m for m in reversed(mentions)}.values()
-            ],
+        (last,) = self.ledger.one("SELECT coalesce(max(id), 0) FROM fact")
+        self.ledger.many(
+            "INSERT INTO fact (session, key, kind, literal, value, negated, hedged, subject, attribute, "
+            "subject_name, attribute_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            list(rows.values()),
         )
         # Ids grow, so those of the new ones are read in a row; mostly there are no others.
         # The plus keeps SQLite from going through all facts of the session by the index over their keys.
         made = self.ledger.all("SELECT key, id FROM fact WHERE id > ? AND +session = ?", (last, self.root))
         ids = {bytes(key): int(fact) for key, fact in made}
-        older = [m.key for m in mentions if m.key not in ids]
+        older = [key for key in rows if key not in ids]
         return {**ids, **self.facts(older)} if older else ids
 
     def facts(self, keys: Sequence[bytes]) -> dict[bytes, int]:
@@ -365,16 +365,14 @@ class Session:
         """Write down what each span asserts, once, and its evidential class (EVI-4); `calling` are those that call a
         tool. Inside a transaction."""
         ledger = self.ledger
-        new: list[int] = []
+        known: set[int] = set()
         for some in batched(list(read)):
-            new += [
-                int(span)
-                for (span,) in ledger.all(
-                    f"SELECT carrier FROM turn WHERE read = 0 AND carrier IN ({marks(some)}) ORDER BY carrier",  # noqa: S608
-                    some,
-                )
-            ]
-        ids = self._intern([m for span in new for m in read[span]])
+            known.update(
+                span
+                for (span,) in ledger.all(f"SELECT span FROM reading WHERE span IN ({marks(some)})", some)  # noqa: S608
+            )
+        new = sorted(span for span in read if span not in known)
+        ids = self._intern(m for span in new for m in read[span])
         try:
             asserted = [(span, ids[m.key], m.said) for span in new for m in read[span]]
         except KeyError:
@@ -382,11 +380,11 @@ class Session:
         ledger.many("INSERT INTO assertion (span, fact, said) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", asserted)
         classes: dict[str, list[int]] = {}
         for span in new:
-            kind = classify(frozenset(m.kind for m in read[span]), calls=span in calling)
+            kind = classify(frozenset([m.kind for m in read[span]]), calls=span in calling)
             classes.setdefault(kind.value, []).append(span)
         for named, spans in classes.items():
             for some in batched(spans):
                 ledger.run(
-                    f"UPDATE turn SET read = 1, class = ? WHERE carrier IN ({marks(some)})",  # noqa: S608
+                    f"INSERT INTO reading (span, class) SELECT id, ? FROM carrier WHERE id IN ({marks(some)})",  # noqa: S608
                     (named, *some),
                 )

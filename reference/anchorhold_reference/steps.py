@@ -16,7 +16,9 @@ from anchorhold_reference.codec import digest
 from anchorhold_reference.decide import Copy, EvidentialClass, Holding, Source, may_reclaim, provenance_holds
 from anchorhold_reference.errors import StoreError
 from anchorhold_reference.extract import mentions
+from anchorhold_reference.ledger import Row
 from anchorhold_reference.planning import Plan
+from anchorhold_reference.pointer import Address, pack
 from anchorhold_reference.session import Live, Session
 from anchorhold_reference.summaries import Carried, Claim, manifest, names_omissions, omissions
 from anchorhold_reference.values import Clock, Uptime
@@ -78,7 +80,7 @@ class Steps:
                     "the summary cannot repeat what no original anchors any more (MAN-1)", self._in_words(lost)
                 )
             carried = {entry.fact for entry in entries}
-            dropped = [m for found in plan.read.values() for m in found if facts.get(m.key) not in carried]
+            dropped = [m.kind for found in plan.read.values() for m in found if facts.get(m.key) not in carried]
             turns = len(plan.read) + (0 if older is None else session.count_under(older.carrier))
             text = f"{body}\n{omissions(turns, dropped, left_out)}"
             summary = write_summary(
@@ -130,7 +132,7 @@ class Steps:
         shown, and so supports nothing (MAN-5); this also keeps the cost to what the window holds, however long the
         session."""
         found: dict[bytes, list[Claim]] = {}
-        for one in plan.chosen:
+        for one in plan.chosen if facts else ():
             if one.turn is None:
                 continue
             for m in plan.read[one.carrier]:
@@ -155,14 +157,12 @@ class Steps:
         ledger = self.ledger
         with ledger.transaction():
             self._still_staged(staged.summary)
-            wanted = ledger.all(
-                "SELECT t.carrier FROM covers k JOIN turn t ON t.carrier = k.carrier WHERE k.summary = ? "
-                "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier) "
-                "AND NOT EXISTS (SELECT 1 FROM cold o WHERE o.span = t.carrier) ORDER BY t.carrier",
-                (staged.summary,),
-            )
+            wanted = self._uncopied(staged.summary)
             slots = cold.allocate(ledger, len(wanted))
-            taken = [(slot, epoch, int(span)) for (slot, epoch), (span,) in zip(slots, wanted, strict=True)]
+            taken = [
+                (int(span), Address(slot, epoch, ledger.issuer, mark))
+                for (slot, epoch), (span, mark) in zip(slots, wanted, strict=True)
+            ]
             if ledger.outer is None:
                 cold.land_sources(ledger, taken)
                 return
@@ -172,14 +172,34 @@ class Steps:
             cold.place_all(ledger, places)
             with ledger.transaction():
                 self._still_staged(staged.summary)
-                cold.land_all(ledger, places)
+                # In another branch somebody may have been faster meanwhile: a span has one original.
+                free = {span for span, _ in self._uncopied(staged.summary)}
+                cold.land_all(ledger, [place for place in places if place.span in free])
         except BaseException:
             cold.give_up(ledger, places)
             raise
+        if len(free) < len(places):
+            cold.give_up(ledger, [place for place in places if place.span not in free])
 
-    def _place(self, slot: int, epoch: int, span: int) -> cold.Place:
-        (payload,) = self.ledger.one("SELECT payload FROM turn WHERE carrier = ?", (span,))
-        return cold.Place(slot=slot, epoch=epoch, span=span, payload=cold.as_bytes(payload))
+    def _uncopied(self, summary: int) -> list[Row]:
+        """Span and digest of each turn under a staged summary that has neither a copy nor a pointer."""
+        return self.ledger.all(
+            "SELECT t.carrier, t.digest FROM covers k JOIN turn t ON t.carrier = k.carrier WHERE k.summary = ? "
+            "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier) "
+            "AND NOT EXISTS (SELECT 1 FROM cold o WHERE o.span = t.carrier) ORDER BY t.carrier",
+            (summary,),
+        )
+
+    def _place(self, span: int, address: Address) -> cold.Place:
+        payload, session = self.ledger.one("SELECT payload, session FROM turn WHERE carrier = ?", (span,))
+        return cold.Place(
+            slot=address.slot,
+            epoch=address.epoch,
+            span=span,
+            session=session,
+            address=pack(address),
+            payload=cold.as_bytes(payload),
+        )
 
     def point(self, staged: Staged, *, landed: bool) -> None:
         """Write the pointer of each original: to its copy, or to where its copy is going to be."""
@@ -187,21 +207,20 @@ class Steps:
         with ledger.transaction():
             self._still_staged(staged.summary)
             age = advance(ledger, self.uptime())
+            # Where copies come later, those that another branch's compaction has just made are there already.
+            cold.issue_staged(ledger, staged.summary, now=now, age=age)
             if landed:
                 # Where a store only said that it had a copy, the commit will find no pointer, and refuse.
-                cold.issue_staged(ledger, staged.summary, now=now, age=age)
                 return
             found = ledger.all(
-                "SELECT t.carrier, t.digest, o.slot, o.epoch FROM covers k JOIN turn t ON t.carrier = k.carrier "
-                "LEFT JOIN cold o ON o.span = t.carrier WHERE k.summary = ? "
+                "SELECT t.carrier, t.digest FROM covers k JOIN turn t ON t.carrier = k.carrier WHERE k.summary = ? "
                 "AND NOT EXISTS (SELECT 1 FROM pointer p WHERE p.span = t.carrier) ORDER BY t.carrier",
                 (staged.summary,),
             )
-            places = iter(cold.allocate(ledger, sum(1 for _, _, slot, _ in found if slot is None)))
-            originals = []
-            for span, mark, slot, epoch in found:
-                at = next(places) if slot is None else (slot, epoch)
-                originals.append(cold.Named(span=span, slot=at[0], epoch=at[1], mark=mark))
+            originals = [
+                cold.Named(span=span, slot=slot, epoch=epoch, mark=mark)
+                for (slot, epoch), (span, mark) in zip(cold.allocate(ledger, len(found)), found, strict=True)
+            ]
             cold.issue(ledger, originals, now=now, age=age, holding=Holding.STAGED, copy=Copy.OUTSTANDING)
 
     # -- commit --
@@ -215,8 +234,9 @@ class Steps:
             self._as_staged(staged)
             named = names_omissions(staged.text)
             raw: list[int] = []
-            for span, turn, kind, source in self._sources(summary):
-                raw.append(span)
+            for span, turn, kind, source, indexed in self._sources(summary):
+                if not indexed:
+                    raw.append(span)
                 if not provenance_holds(source):
                     raise StoreError(
                         f"the original of turn {turn!r} is not in the cold store as its pointer names it (PTR-1, "
@@ -236,14 +256,14 @@ class Steps:
                 "INSERT INTO live (session, position, carrier) VALUES (?, ?, ?)", (session.id, position, summary)
             )
             ledger.run("UPDATE carrier SET state = 'committed' WHERE id = ?", (summary,))
-            entered = index.write(ledger, raw, known=texts)
+            index.write(ledger, raw, known=texts)
             committed = ledger.run(
                 "UPDATE pointer SET holding = 'committed', indexed = 1 WHERE holding = 'staged' "
                 "AND span IN (SELECT carrier FROM covers WHERE summary = ?)",
                 (summary,),
             )
             # Where there are more, some had a pointer already, and were not in the index.
-            index.note(ledger, entered, marked=committed == len(entered))
+            index.note(ledger, raw, marked=committed == len(raw))
             if embedded is not None:
                 vectors.write(ledger, session.root, embedded)
             ledger.run("UPDATE session SET compactions = compactions + 1 WHERE id = ?", (session.id,))
@@ -266,25 +286,25 @@ class Steps:
         if covered != wanted or claimed != wanted:
             raise StoreError("the store does not hold all that the staged summary claimed (OUT-3, PTR-3)")
 
-    def _sources(self, summary: int) -> Iterator[tuple[int, str, EvidentialClass, Source]]:
+    def _sources(self, summary: int) -> Iterator[tuple[int, str, EvidentialClass, Source, bool]]:
         """Span, turn and class of each raw span under a summary, with what the store really holds of it: read back,
-        because a store may only say that it succeeded."""
+        because a store may only say that it succeeded; and whether its words are in the index."""
         after = -1
         while True:
             rows = self.ledger.all(
-                "SELECT t.carrier, t.id, t.class, p.holding, p.copy, p.digest, p.slot, p.epoch, o.epoch, o.payload, "
-                "CASE p.copy WHEN 'outstanding' THEN t.payload END "
-                "FROM covers k JOIN turn t ON t.carrier = k.carrier LEFT JOIN pointer p ON p.span = k.carrier "
-                "LEFT JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
+                "SELECT t.carrier, t.id, r.class, p.indexed, p.holding, p.copy, p.digest, p.slot, p.epoch, o.epoch, "
+                "o.payload, CASE p.copy WHEN 'outstanding' THEN t.payload END "
+                "FROM covers k JOIN turn t ON t.carrier = k.carrier JOIN reading r ON r.span = k.carrier "
+                "LEFT JOIN pointer p ON p.span = k.carrier LEFT JOIN cold o ON o.slot = p.slot AND o.epoch = p.epoch "
                 "WHERE k.summary = ? AND k.carrier > ? ORDER BY k.carrier LIMIT ?",
                 (summary, after, _PAGE),
             )
-            for span, turn, kind, holding, copy, mark, slot, epoch, entry, payload, source in rows:
+            for span, turn, kind, indexed, holding, copy, mark, slot, epoch, entry, payload, source in rows:
                 after = int(span)
                 stored = None if entry is None else cold.bytes_of(self.ledger, slot, epoch, payload)
                 landed = stored is not None and digest(stored) == mark
                 held = copy == Copy.OUTSTANDING.value and source is not None and digest(cold.as_bytes(source)) == mark
-                yield after, str(turn), _CLASSES[kind], _source(holding, landed, held)
+                yield after, str(turn), _CLASSES[kind], _source(holding, landed, held), bool(indexed)
             if len(rows) < _PAGE:
                 return
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from anchorhold_reference.codec import shown
 from anchorhold_reference.decide import supports
-from anchorhold_reference.extract import Mention, mentions
+from anchorhold_reference.extract import mentions
 from anchorhold_reference.session import Live
 
 INSTRUCTIONS = (
@@ -76,9 +76,10 @@ def names_omissions(text: str) -> bool:
 _PLURAL = {"entity": "entities"}
 
 
-def omissions(turns: int, dropped: Sequence[Mention], left_out: int) -> str:
-    """The line under a summary that says what it stands for and what it does not say (EVI-2)."""
-    counts = Counter(m.kind for m in dropped)
+def omissions(turns: int, dropped: Sequence[str], left_out: int) -> str:
+    """The line under a summary that says what it stands for and what it does not say (EVI-2): so many turns, and
+    facts of these kinds, one for each fact."""
+    counts = Counter(dropped)
     named = ", ".join(
         f"{n} {kind if n == 1 else _PLURAL.get(kind, kind + 's')}" for kind, n in sorted(counts.items())
     )

@@ -18,7 +18,8 @@ from anchorhold_reference.decide import Holding
 from anchorhold_reference.embedding import Embedding
 from anchorhold_reference.errors import LedgerError, MismatchError, StoreError, UnknownCarrierError
 from anchorhold_reference.extract.facts import UnreadableError
-from anchorhold_reference.following import FOLLOWING
+from anchorhold_reference.following import FOLLOWING, WHOLE
+from anchorhold_reference.pointer import unseal
 from anchorhold_reference.policies import lifetime
 from anchorhold_reference.provenance import is_pending, pointers, ratios
 from anchorhold_reference.recovery import recover
@@ -93,7 +94,7 @@ class Transcript:
         self._uptime = uptime
         self._open_ledger = ledger
         self._telemetry = Telemetry()
-        self._used: dict[int, tuple[str, float]] = {}
+        self._used: dict[str, tuple[str, float]] = {}
         self._start()
 
     @classmethod
@@ -462,20 +463,22 @@ class Transcript:
 
         Raises `MismatchError` where the bytes are not those that it names (EPO-3), `StoreError` where they are lost.
         """
-        address = FOLLOWING.unseal(token)
         # Mostly the original is there, in the ledger, and one look at it is of one moment.
-        answer = None if address is None else answers.there(self._session, address)
-        if answer is not None and address is not None:
-            self._used[address.epoch] = self._uptime()
-            return answer
+        asked = FOLLOWING.asked(token, self._session.id)
+        row = None if asked is None else self._ledger.first(WHOLE, asked)
+        found = None if row is None or asked is None else FOLLOWING.opened(row[0], asked[2])
+        if found is not None:
+            self._used[token] = self._uptime()
+            return found
+        address = unseal(token)
         try:
             answer = answers.steadily(self._session, lambda: answers.resolve(self._session, address))
         except (MismatchError, StoreError) as error:
             if address is not None:
                 self._damaged(address.epoch, error)
             raise
-        if address is not None and answer.kind is AnswerKind.FOUND:
-            self._used[address.epoch] = self._uptime()
+        if answer.kind is AnswerKind.FOUND:
+            self._used[token] = self._uptime()
         return answer
 
     def _damaged(self, epoch: int, error: Exception) -> None:
@@ -519,7 +522,7 @@ class Transcript:
         with self._ledger.transaction():
             age = advance(self._ledger, now)
         # A copy, since other threads follow pointers meanwhile.
-        used = {epoch: age - (now[1] - at) for epoch, (boot, at) in self._used.copy().items() if boot == now[0]}
+        used = {token: age - (now[1] - at) for token, (boot, at) in self._used.copy().items() if boot == now[0]}
         known = {one.token: one for one in eviction.candidates(self._session, used)}
         outcomes = [
             eviction.evict(self._session, token, now=now, horizon=self._settings.horizon, holding=Holding.EXPIRED)

@@ -35,6 +35,10 @@ def archive(session: Session, carriers: list[Live], *, now: float, age: float) -
             with contextlib.suppress(UnreadableError):
                 session.record({one.carrier: session.read(one)}, calling={one.carrier} if one.turn.calls else ())
             if cold.pointer_to(ledger, one.carrier) is None:
+                # Another branch's compaction may have copied it and not pointed to it yet. It will find this pointer,
+                # nothing would lead to its copy, and nobody would ever remove that (ERA-1).
+                for slot, epoch in ledger.all("SELECT slot, epoch FROM cold WHERE span = ?", (one.carrier,)):
+                    cold.remove(ledger, slot, epoch)
                 (mark,) = ledger.one("SELECT digest FROM turn WHERE carrier = ?", (one.carrier,))
                 ((slot, epoch),) = cold.allocate(ledger, 1)
                 cold.issue(

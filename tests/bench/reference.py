@@ -29,10 +29,9 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "reference"))
 
 from crowded import crowd, fill
 
-from anchorhold_reference import Reply, Settings, Transcript, cold, index, session
+from anchorhold_reference import Reply, Settings, Transcript, index, session
 from anchorhold_reference.extract import facts_of
-from anchorhold_reference.following import FOLLOWING
-from anchorhold_reference.pointer import unseal
+from anchorhold_reference.following import FOLLOWING, WHOLE
 from anchorhold_reference.schema import SQLITE, TABLES, statements
 from anchorhold_spec.vocabulary import Turn
 
@@ -155,7 +154,7 @@ def append(account: Account, folder: Path) -> None:
 
 
 _APPENDED = (("carrier", "id"), ("turn", "carrier"), ("live", "carrier"))
-_COMPACTED = ("fact", "assertion", "carries", "cold", "pointer", "summary", "covers")
+_COMPACTED = ("fact", "assertion", "reading", "carries", "cold", "pointer", "summary", "covers")
 
 
 def compaction(account: Account, folder: Path) -> None:
@@ -195,14 +194,20 @@ def compaction(account: Account, folder: Path) -> None:
         other.execute("COMMIT")
 
         def insert(other: sqlite3.Connection = other, rows: dict = rows, words: list = words) -> None:
-            for tables in (("fact", "assertion", "summary", "covers", "carries"), ("cold",), ("pointer",), (), ()):
+            for tables in (
+                ("fact", "assertion", "reading", "summary", "covers", "carries"),
+                ("cold",),
+                ("pointer",),
+                (),
+                (),
+            ):
                 other.execute("BEGIN IMMEDIATE")
                 for table in tables:
                     other.executemany(f"INSERT INTO {table} VALUES ({columns(other, table)})", rows[table])
                 if tables == ("pointer",):
                     other.executemany("INSERT INTO entry (rowid, words) VALUES (?, ?)", words)
                 if not tables:
-                    other.execute("UPDATE turn SET payload = NULL, read = 1 WHERE payload IS NOT NULL")
+                    other.execute("UPDATE turn SET payload = NULL WHERE payload IS NOT NULL")
                 other.execute("COMMIT")
 
         baseline = processor(insert)
@@ -344,17 +349,15 @@ def reading(account: Account, folder: Path, spans: int) -> None:
 
 def _parts_of_resolve(transcript: Transcript) -> None:
     """What following a pointer consists of, each part by itself, one after the other as it does them."""
-    ledger, of = transcript._ledger, transcript._session
+    ledger, branch = transcript._ledger, transcript._session.id
     parts: dict[str, list[float]] = {}
     for token in [pointer.token for pointer in transcript.pointers()][:300]:
-        address = unseal(token)
-        payload = cold.whole(ledger, of.id, address)
+        asked = FOLLOWING.asked(token, branch)
+        (payload,) = ledger.one(WHOLE, asked)
         work: dict[str, Callable[[], object]] = {
-            "the token": lambda token=token: FOLLOWING.unseal(token),
-            "the statement": lambda address=address: cold.whole(ledger, of.id, address),
-            "digest and answer": lambda address=address, payload=payload: FOLLOWING.opened(
-                payload, address.digest, address.slot
-            ),
+            "the token": lambda token=token: FOLLOWING.asked(token, branch),
+            "the statement": lambda asked=asked: ledger.first(WHOLE, asked),
+            "digest and answer": lambda payload=payload, asked=asked: FOLLOWING.opened(payload, asked[2]),
             "all": lambda token=token: transcript.get(token),
         }
         for name, call in work.items():

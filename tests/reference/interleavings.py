@@ -21,6 +21,7 @@ from anchorhold_reference.faults.interleave import Exploration, explore, replay,
 from anchorhold_reference.faults.scene import COLD, LEDGER, Scene, SceneRun, Work, told
 from anchorhold_reference.faults.stepping import Step
 from anchorhold_reference.faults.watch import Watch
+from anchorhold_reference.pointer import DIGEST, ISSUER
 from anchorhold_spec.machines.alphabet import Occurrence
 from anchorhold_spec.run.oracle import judge_all
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Outcome, OutcomeKind
@@ -273,6 +274,8 @@ def _after_all(run: SceneRun) -> list[str]:
 
 
 IGNORED = frozenset({"age", "audit"})
+ADDRESS = DIGEST.stop
+"""Bytes of a packed address."""
 
 
 def _mark(directory: Path) -> str:
@@ -285,6 +288,8 @@ def _mark(directory: Path) -> str:
         # Marks of openings are drawn by chance: only which are the same one counts.
         if isinstance(value, bytes) and len(value) == 8:
             return issuers.setdefault(value, str(len(issuers)).encode())
+        if isinstance(value, bytes) and len(value) == ADDRESS:
+            return value[: ISSUER.start], plain(value[ISSUER]), value[ISSUER.stop :]
         return value
 
     database.execute("BEGIN")
@@ -329,6 +334,7 @@ def _settled(directory: Path) -> list[Any]:
         "carrier",
         "live",
         "turn",
+        "reading",
         "summary",
         "covers",
         "carries",

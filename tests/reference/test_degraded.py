@@ -9,14 +9,15 @@ from anchorhold_spec.vocabulary import AnswerKind, OutcomeKind
 
 def damage(behind, turn, payload=b"\0"):
     """Change stored bytes behind the compactor's back; answers with what was there."""
-    ((slot, epoch, span, before),) = behind.query(
-        "SELECT o.slot, o.epoch, o.span, o.payload FROM cold o JOIN turn t ON t.carrier = o.span WHERE t.id = ?",
+    ((*entry, before),) = behind.query(
+        "SELECT o.slot, o.epoch, o.span, o.session, o.address, o.payload FROM cold o "
+        "JOIN turn t ON t.carrier = o.span WHERE t.id = ?",
         (turn,),
     )
-    behind.query("DELETE FROM cold WHERE slot = ?", (slot,))
+    behind.query("DELETE FROM cold WHERE slot = ?", (entry[0],))
     behind.query(
-        "INSERT INTO cold (slot, epoch, span, size, payload) VALUES (?, ?, ?, ?, ?)",
-        (slot, epoch, span, len(payload), payload),
+        "INSERT INTO cold (slot, epoch, span, session, address, size, payload) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (*entry, len(payload), payload),
     )
     return bytes(before)
 

@@ -1,6 +1,7 @@
 """Extraction's shortcuts find what the patterns find that they stand for, and remember nothing wrong."""
 
 import re
+import unicodedata
 from itertools import pairwise
 
 import pytest
@@ -12,6 +13,7 @@ from anchorhold_reference.extract.lines import _BOUND_TAILS, _sentences
 from anchorhold_reference.extract.literals import _overlap, _quotations, hedges, negators, places
 from anchorhold_reference.extract.memo import Memo
 from anchorhold_reference.extract.patterns import BOUND, QUOTATION
+from anchorhold_reference.extract.slots import _ARTICLE, name
 from anchorhold_reference.extract.text import HEDGE, HEDGING_WORDS, NEGATING_WORDS, NEGATOR, SPEAKERS, read_sentence
 from anchorhold_reference.extract.text import bounds as sentence_bounds
 from anchorhold_reference.extract.words import words
@@ -168,3 +170,13 @@ def test_a_line_of_very_many_times_costs_each_place_a_few_looks():
     assert _overlap(spans, 50_004, 50_006)
     assert not _overlap(spans, 50_006, 50_009)
     assert spans.looked < 50
+
+
+@given(
+    st.lists(
+        st.sampled_from(["the", "The", "a", "AN", "an", "", " ", "\x1c", "\t", "\n", "db-1", "é", "É", "ß"])
+    ).map("".join)
+    | st.text()
+)
+def test_rec_1_the_name_of_a_slot_does_not_depend_on_whether_it_is_ascii(text):
+    assert name(text) == unicodedata.normalize("NFC", _ARTICLE.sub("", " ".join(text.split()).casefold()))

@@ -1,5 +1,6 @@
 """Tokens and originals, read by the Python code and by the compiled, where that is installed."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -9,8 +10,8 @@ from test_codec import TURNS, Name
 
 from anchorhold_reference import following
 from anchorhold_reference.codec import digest, encode, shown
-from anchorhold_reference.pointer import Address, seal
-from anchorhold_spec.vocabulary import AnswerKind, Turn
+from anchorhold_reference.pointer import Address, pack, seal, unseal
+from anchorhold_spec.vocabulary import Answer, AnswerKind, Turn
 
 NUMBER = st.integers(0, 2**63 - 1)
 TOO_GREAT = st.integers(2**63, 2**64 - 1)
@@ -28,10 +29,8 @@ def kind(request):
 
 @given(ADDRESSES)
 def test_epo_2_a_token_says_which_address_it_was_made_of(kind, address):
-    found = kind.unseal(seal(address))
-
-    assert found == address
-    assert type(found) is Address
+    assert kind.asked(seal(address), 7) == (7, address.slot, pack(address))
+    assert unseal(seal(address)) == address
 
 
 @given(ADDRESSES, st.integers(0, 78), st.characters() | st.sampled_from("AB-_+/=\n"))
@@ -39,29 +38,29 @@ def test_epo_2_no_two_tokens_have_one_address(kind, address, at, character):
     token = seal(address)
     other = token[:at] + character + token[at + 1 :]
 
-    found = kind.unseal(other)
-    assert found == following.PYTHON.unseal(other)
+    found = unseal(other)
+    assert kind.asked(other, 7) == (None if found is None else (7, found.slot, pack(found)))
     assert found is None or seal(found) == other
-    assert kind.unseal(token + character) is kind.unseal(token[:-1]) is None
+    assert kind.asked(token + character, 7) is kind.asked(token[:-1], 7) is None
 
 
 @pytest.mark.parametrize("token", ["", "ah1-", "slot-1", "\udc80" * 79, "é" * 40, "ah1-" + "A" * 74 + "\udc80"])
 def test_epo_2_what_is_no_token_has_no_address(kind, token):
-    assert kind.unseal(token) is None
+    assert kind.asked(token, 7) is None
 
 
 @given(NUMBER | TOO_GREAT, TOO_GREAT, st.booleans())
 def test_epo_2_a_number_that_no_database_counts_to_is_in_no_token_of_ours(kind, number, great, swapped):
     slot, epoch = (great, number) if swapped else (number, great)
 
-    assert kind.unseal(seal(Address(slot, epoch, b"i" * 8, b"d" * 32))) is None
+    assert kind.asked(seal(Address(slot, epoch, b"i" * 8, b"d" * 32)), 7) is None
 
 
 def test_epo_2_a_token_is_text_of_whatever_class(kind):
     address = Address(1, 2, b"i" * 8, b"d" * 32)
 
-    assert kind.unseal(Name(seal(address))) == address
-    assert kind.unseal(Name("slot-1")) is None
+    assert kind.asked(Name(seal(address)), 7) == (7, 1, pack(address))
+    assert kind.asked(Name("slot-1"), 7) is None
 
 
 HEADER = tuple(
@@ -90,9 +89,13 @@ OTHER = st.sampled_from(
 ) | st.binary(max_size=3)
 
 
+def _at(payload, slot=3):
+    return pack(Address(slot, 2, b"i" * 8, digest(payload)))
+
+
 def _told(kind, payload):
     try:
-        return kind.opened(payload, digest(payload), 3)
+        return kind.opened(payload, _at(payload))
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         return type(error)
 
@@ -118,7 +121,7 @@ def test_epo_3_whatever_the_bytes_are_both_codes_tell_the_same_of_them(kind, oth
 def test_str_3_an_original_answers_with_what_was_appended(kind, turn, slot):
     payload = encode(turn)
 
-    answer = kind.opened(payload, digest(payload), slot)
+    answer = kind.opened(payload, _at(payload, slot))
     assert answer is not None
     assert (answer.kind, answer.text, answer.data, answer.source, answer.carrier, answer.evidence) == (
         AnswerKind.FOUND,
@@ -128,17 +131,25 @@ def test_str_3_an_original_answers_with_what_was_appended(kind, turn, slot):
         f"slot-{slot}",
         True,
     )
-    assert answer == following.PYTHON.opened(payload, digest(payload), slot)
+    assert answer == following.PYTHON.opened(payload, _at(payload, slot))
+    assert type(answer) is Answer
+    assert hash(answer) == hash(replace(answer))
 
 
 @given(TURNS, st.integers(0), st.integers(1, 255))
 def test_epo_3_bytes_of_another_digest_are_no_answer(kind, turn, at, by):
     payload = bytearray(encode(turn))
-    mark = digest(bytes(payload))
+    address = _at(bytes(payload))
     payload[at % len(payload)] ^= by
 
-    assert kind.opened(bytes(payload), mark, 1) is None
-    assert kind.opened(b"", mark, 1) is None
+    assert kind.opened(bytes(payload), address) is None
+    assert kind.opened(b"", address) is None
+
+
+@pytest.mark.parametrize("stored", [None, "text", 7, 1.5])
+def test_epo_3_what_is_no_bytes_is_no_answer(kind, stored):
+    """Bytes that lie outside, and a column that damage has given another type."""
+    assert kind.opened(stored, _at(b"")) is None
 
 
 def test_compiled_code_of_another_layout_is_not_used(caplog):

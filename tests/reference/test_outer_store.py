@@ -102,6 +102,27 @@ def test_con_1_appending_goes_on_while_a_store_far_away_is_written_to(make, oute
     assert [item.turn for item in transcript.live()[1:]] == [f"t{n}" for n in range(5, 11)]
 
 
+@pytest.mark.parametrize("what", ["compact", "clear"])
+def test_era_1_of_what_another_branch_copies_meanwhile_there_is_one_copy(make, behind, outer, what):
+    transcript = make(cold_store=outer)
+    fill(transcript, 1, 6)
+    with transcript.fork("other") as other:
+
+        def create(key, payload):
+            outer.on_create = None
+            getattr(other, what)()
+            return outer.inner.create(key, payload)
+
+        outer.on_create = create
+        assert transcript.compact().kind is OutcomeKind.COMMITTED
+    pointers = behind.query("SELECT span, slot, epoch FROM pointer WHERE holding = 'committed' ORDER BY span")
+
+    assert behind.query("SELECT span, slot, epoch FROM cold ORDER BY span") == pointers
+    assert all(outer.read(key) is not None for key in keys(behind))
+    assert strays(behind) == []
+    assert [transcript.get(p.token).source for p in transcript.pointers()] == ["t1", "t2", "t3", "t4"]
+
+
 @pytest.mark.parametrize("kind", ["error", "silent", "short", "other"])
 @pytest.mark.parametrize("at", [1, 3])
 def test_out_3_a_store_that_fails_or_only_says_it_succeeded_stops_the_commit_and_leaves_nothing(

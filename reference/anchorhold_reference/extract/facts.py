@@ -63,18 +63,25 @@ def facts_of(turn: Turn, *, engine: Engine = ENGINE) -> list[Mention]:
     if turn.data is not None:
         raise UnreadableError("its content is bytes, not text")
     text = turn.text or ""
-    for part in (text, *(said for call in turn.calls for said in (call.name, call.arguments))):
-        try:
-            part.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise UnreadableError(f"its text is not valid Unicode at character {error.start}") from None
-        if "\x00" in part:
-            raise UnreadableError("its text holds a null character: it is not prose that patterns can read")
+    _readable(text)
+    for call in turn.calls:
+        _readable(call.name)
+        _readable(call.arguments)
     seen = engine.distinct(text)
     for call in turn.calls:
         for mention in _arguments(call):
             seen.setdefault(mention.key, mention)
     return list(seen.values())
+
+
+def _readable(text: str) -> None:
+    if not text.isascii():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise UnreadableError(f"its text is not valid Unicode at character {error.start}") from None
+    if "\x00" in text:
+        raise UnreadableError("its text holds a null character: it is not prose that patterns can read")
 
 
 class UnreadableError(ValueError):

@@ -207,31 +207,32 @@ def _stated(text: str, sentence: Sentence, slot: Slot) -> Fact:
     literal, said = text[slot.value_start : slot.end], text[slot.start : sentence.end]
     # "is", "are" and "=" say the same of now; "was" may have ended since.
     frame = "past" if slot.verb in {"was", "were"} else ""
-    return tuple(
-        Mention(
-            kind="slot",
-            literal=literal,
-            start=slot.value_start,
-            end=slot.end,
-            said=said,
-            key=key_of(
-                "slot",
-                literal,
-                said,
-                subject=slot.subject,
-                attribute=slot.attribute,
-                negated=slot.negated,
-                hedged=sentence.hedged,
-                frame=frame,
-            ),
-            subject=slot.subject,
-            attribute=slot.attribute,
-            value=slot.value,
-            negated=slot.negated,
-            hedged=sentence.hedged,
-            frame=frame,
-            speaker=sentence.speaker if slot.start == sentence.body else None,
-        )
+    key = key_of(
+        "slot",
+        literal,
+        said,
+        subject=slot.subject,
+        attribute=slot.attribute,
+        negated=slot.negated,
+        hedged=sentence.hedged,
+        frame=frame,
+    )
+    # In the order of a `Mention`, without making one that is taken apart again.
+    return (
+        "slot",
+        literal,
+        slot.value_start,
+        slot.end,
+        said,
+        key,
+        slot.subject,
+        slot.attribute,
+        slot.value,
+        slot.negated,
+        sentence.hedged,
+        frame,
+        sentence.speaker if slot.start == sentence.body else None,
+        False,
     )
 
 

@@ -6,8 +6,8 @@ marked as hedged by its sentence. Everything that stands inside such a sentence 
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from anchorhold_reference.extract.text import Sentence
 
@@ -21,12 +21,12 @@ _EQUALS = re.compile(
     r"(?P<verb>!=|≠|==?)(?P<negation>\s*(?:not|never)(?=\s))?\s*(?P<value>[^\s=][^\n]*)",
     re.IGNORECASE,
 )
+_ARTICLES = frozenset({"the", "a", "an"})
 _ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A slot found in one sentence, by positions in the text."""
+class Slot(NamedTuple):
+    """A slot found in one sentence, by positions in the text. A tuple, since some texts are full of them."""
 
     start: int
     end: int
@@ -45,6 +45,11 @@ class Slot:
 def name(text: str) -> str:
     """A subject's or attribute's name as it is compared: without its article; white space, case and what Unicode has
     two ways to write levelled."""
+    if text.isascii():  # the same, without a regular expression
+        words = text.lower().split()
+        if len(words) > 1 and words[0] in _ARTICLES:
+            del words[0]
+        return " ".join(words)
     return unicodedata.normalize("NFC", _ARTICLE.sub("", " ".join(text.split())).casefold())
 
 
@@ -63,21 +68,20 @@ def slot_in(text: str, sentence: Sentence) -> Slot | None:
         found = _EQUALS.fullmatch(text, start, end)
     if found is None:
         return None
-    verb = found["verb"].lower()
-    negated = found["negation"] is not None or verb in {"!=", "≠"}
+    verb, negation, value, subject, attribute = found.group("verb", "negation", "value", "subject", "attribute")
+    verb = verb.lower()
+    denied = verb in {"!=", "≠"}
+    if negation is not None:
+        value_start = found.start("negation") + len(negation) - len(negation.lstrip())
+    else:
+        value_start = found.start("verb" if denied else "value")
     return Slot(
-        start=start,
-        end=end,
-        value_start=_literal_start(found, verb),
-        value=found["value"],
-        subject=found["subject"],
-        attribute=found["attribute"],
-        verb="=" if verb in {"=", "==", "!=", "≠"} else verb,
-        negated=negated,
+        start,
+        end,
+        value_start,
+        value,
+        subject,
+        attribute,
+        "=" if denied or verb in {"=", "=="} else verb,
+        negation is not None or denied,
     )
-
-
-def _literal_start(found: re.Match[str], verb: str) -> int:
-    if found["negation"] is not None:
-        return found.start("negation") + len(found["negation"]) - len(found["negation"].lstrip())
-    return found.start("verb") if verb in {"!=", "≠"} else found.start("value")

@@ -207,7 +207,8 @@ class SqliteLedger:
         """The first row of a query, where there is one."""
         with self._lock:
             try:
-                row: Row | None = self.connection.execute(query, parameters).fetchone()
+                # Not by the property: this is asked for each pointer that is followed.
+                row: Row | None = (self._connection or self.connection).execute(query, parameters).fetchone()
             except sqlite3.Error as error:
                 raise LedgerError(str(error), where=str(self.path)) from error
             except UnicodeEncodeError as error:
