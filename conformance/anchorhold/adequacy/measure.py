@@ -300,8 +300,10 @@ def _all(asked: Asked, jobs: Sequence[_Job], workers: int) -> Iterator[tuple[_Jo
                     if following is not None:
                         running[pool.submit(_one, asked, following)] = following
                     yield (job, *future.result())
-        finally:
+        except BaseException:
+            # What runs is not waited for. Where all is done it is: a pool that nobody waited for ends after Python.
             pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _one(asked: Asked, job: _Job) -> tuple[Sought | None, str]:
