@@ -17,6 +17,8 @@ POINTERS = 6
 """Pointers that a compaction adds, about."""
 ASKED = 24
 """Operations of what is asked after a compaction, about."""
+LONG = 200
+"""Characters of a turn that cost as much as an operation, about: each is looked at again and again."""
 FILLED = 4
 """Of so many turns of a filling one is played, about: it ends where the window is full."""
 
@@ -64,9 +66,9 @@ class _Weighing:
 
     def _one(self, step: AnyStep) -> int:
         match step:
-            case Append(facts=facts):
+            case Append(turn=turn, facts=facts):
                 self._facts += len(facts)
-                return 1
+                return 1 + len(turn.text or "") // LONG
             case Fill(turns=turns):
                 self._facts += sum(len(turn.facts) for turn in turns)
                 return max(1, len(turns) // FILLED)
