@@ -121,11 +121,11 @@ def _named(append: Append, name: str) -> Append:
 def _names(plan: Plan) -> tuple[AnyStep, ...]:
     """Sessions whose names and users are told apart by all of both, and by nothing less: by case, by where one ends
     and the other begins, by what comes after a beginning that they share (ISO-1)."""
-    users = plan.taken.user is not None
-    first, *others = [("s", "u"), ("S", "u"), ("ss", "u"), ("s-1", "u")] + (
-        [("s", "us"), ("1", "u-s"), ("s", "U")] if users else [("s-11", "u")]
-    )
-    steps: list[AnyStep] = [*plan.compacted("drop", *(known := list(plan.facts(2))))]
+    mine = plan.facts(2)
+    others = [("S", "u"), ("ss", "u"), ("s-1", "u")]
+    others += [("s-11", "u")] if plan.taken.user is None else [("s", "us"), ("1", "u-s"), ("s", "U")]
+    known = list(mine)
+    steps: list[AnyStep] = [*plan.compacted("drop", *mine)]
     for number, (session, user) in enumerate(others):
         facts = plan.facts(2)
         steps += (Switch(session=session, user=user), *plan.said(*facts))
@@ -133,9 +133,8 @@ def _names(plan: Plan) -> tuple[AnyStep, ...]:
         steps += plan.compacted("drop") if number < 2 else ()
         steps += (*(Ask(fact=fact) for fact in known), Probe())
         known += facts
-    session, user = first
     questions = tuple(Ask(fact=fact) for fact in known)
-    return (*steps, Switch(session=session, user=user), Probe(), *questions, *plan.compacted("drop"), *questions)
+    return (*steps, Switch(session="s", user="u"), Probe(), *questions, *plan.compacted("drop"), *questions)
 
 
 def _wide(plan: Plan) -> tuple[AnyStep, ...]:
