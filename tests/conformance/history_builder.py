@@ -66,6 +66,16 @@ def answer(kind: AnswerKind, **more: Any) -> Answer:
     return Answer(kind=kind, **more)
 
 
+# What is said in many of these histories.
+ONE = "Please look at the rollout first."
+TWO = "The canary was green all night."
+THREE = "Then the import job can follow."
+TARGET = slot("job J-88", "deploy target", "/srv/a7")
+SIBLING = slot("job J-89", "deploy target", "/srv/b3")
+FULL = (*KEEPING, "search", "reconstitute", "evict", "corrupt")
+SHORT = [summary("s1", "In short.")]
+
+
 class Play:
     """Events, one operation after the other, as the runner would have written them."""
 

@@ -3,17 +3,22 @@
 from typing import Any
 
 import pytest
-from history_builder import COMMITTED, KEEPING, Play, answer, found, judge, point, slot, summary
+from history_builder import (
+    COMMITTED,
+    FULL,
+    KEEPING,
+    ONE,
+    SHORT,
+    TWO,
+    Play,
+    answer,
+    found,
+    judge,
+    point,
+    summary,
+)
 
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Pointer
-
-ONE = "Please look at the rollout first."
-TWO = "The canary was green all night."
-THREE = "Then the import job can follow."
-TARGET = slot("job J-88", "deploy target", "/srv/a7")
-SIBLING = slot("job J-89", "deploy target", "/srv/b3")
-FULL = (*KEEPING, "search", "reconstitute", "evict", "corrupt")
-SHORT = [summary("s1", "In short.")]
 
 
 def recycled(first: Pointer, second: Pointer, now: dict[str, Any]) -> Play:

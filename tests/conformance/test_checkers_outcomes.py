@@ -6,30 +6,26 @@ import pytest
 from history_builder import (
     COMMITTED,
     FAILED,
+    FULL,
     KEEPING,
     NOTHING,
+    ONE,
     PLAIN,
     REFUSED,
+    SHORT,
+    THREE,
+    TWO,
     Play,
     answer,
     found,
     judge,
     point,
     raw,
-    slot,
     summary,
 )
 
 from anchorhold.history import EventType
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Item, Outcome, OutcomeKind, Pointer
-
-ONE = "Please look at the rollout first."
-TWO = "The canary was green all night."
-THREE = "Then the import job can follow."
-TARGET = slot("job J-88", "deploy target", "/srv/a7")
-SIBLING = slot("job J-89", "deploy target", "/srv/b3")
-FULL = (*KEEPING, "search", "reconstitute", "evict", "corrupt")
-SHORT = [summary("s1", "In short.")]
 
 
 def attempted(reply: Any, *, outcome: Outcome, live: list[Item], **more: Any) -> Play:

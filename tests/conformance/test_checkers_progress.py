@@ -3,19 +3,22 @@
 from typing import Any
 
 import pytest
-from history_builder import COMMITTED, FAILED, KEEPING, NOTHING, REFUSED, Play, judge, raw, slot, summary
+from history_builder import (
+    COMMITTED,
+    FAILED,
+    NOTHING,
+    ONE,
+    REFUSED,
+    THREE,
+    TWO,
+    Play,
+    judge,
+    raw,
+    summary,
+)
 
 from anchorhold.compactor import Settings
 from anchorhold_spec.vocabulary import Item, Outcome, OutcomeKind
-
-ONE = "Please look at the rollout first."
-TWO = "The canary was green all night."
-THREE = "Then the import job can follow."
-TARGET = slot("job J-88", "deploy target", "/srv/a7")
-SIBLING = slot("job J-89", "deploy target", "/srv/b3")
-FULL = (*KEEPING, "search", "reconstitute", "evict", "corrupt")
-SHORT = [summary("s1", "In short.")]
-
 
 WINDOW = [raw("t1", ONE), raw("t2", TWO), raw("t3", THREE)]
 

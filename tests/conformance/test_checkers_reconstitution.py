@@ -3,17 +3,23 @@
 from typing import Any
 
 import pytest
-from history_builder import KEEPING, Play, answer, found, judge, point, slot, summary
+from history_builder import (
+    FULL,
+    KEEPING,
+    ONE,
+    SHORT,
+    SIBLING,
+    TARGET,
+    TWO,
+    Play,
+    answer,
+    found,
+    judge,
+    point,
+    slot,
+)
 
 from anchorhold_spec.vocabulary import Answer, AnswerKind
-
-ONE = "Please look at the rollout first."
-TWO = "The canary was green all night."
-THREE = "Then the import job can follow."
-TARGET = slot("job J-88", "deploy target", "/srv/a7")
-SIBLING = slot("job J-89", "deploy target", "/srv/b3")
-FULL = (*KEEPING, "search", "reconstitute", "evict", "corrupt")
-SHORT = [summary("s1", "In short.")]
 
 
 def asked(op: str, given: Answer, **arguments: Any) -> Any:

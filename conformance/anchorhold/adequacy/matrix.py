@@ -97,7 +97,7 @@ def _caught(other: Adequacy) -> str:
 
 def _right_ones(found: Adequacy) -> str:
     """How many right ones were checked with how many seeds."""
-    counts = Counter(len(each.seeds) for each in found.checked) or {found.right_seeds: found.right}
+    counts = Counter(len(each.seeds) for each in found.checked)
     many = [f"{n} with {'1 seed' if seeds == 1 else f'{seeds} seeds'}" for seeds, n in sorted(counts.items())[::-1]]
     return f"{found.right} right ones, {', '.join(many)} each"
 

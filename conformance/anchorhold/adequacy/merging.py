@@ -15,9 +15,12 @@ class MergeError(Exception):
 def merged(runs: Sequence[Adequacy]) -> Adequacy:
     """Each wrong compactor and each right one of all runs, the right ones with all of their seeds.
 
-    Raises MergeError where a wrong compactor stands in two of them, and where they were not played in the same way.
+    Raises MergeError where a wrong compactor stands in two of them, where they were not played in the same way, and
+    where one does not say which right ones it checked, as an older version's.
     """
     first = runs[0]
+    if any(run.right != len(run.checked) for run in runs):
+        raise MergeError("one does not say which right ones it checked (`checked`): run it again")
     for run in runs[1:]:
         for name, one, other in (
             ("effort", first.effort, run.effort),

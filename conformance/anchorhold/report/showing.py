@@ -13,8 +13,8 @@ ASKING = ("get", "search", "reconstitute")
 
 
 def showing(events: Sequence[Event], *, sentence: str, event: int | None) -> int | None:
-    """The index of that event: an answer to what the sentence names, of the look that ended with `event`, or the
-    nearest one before it; `event` itself where there is none."""
+    """The index of that event: the last answer to what the sentence names, of the step that `event` belongs to, up to
+    it; `event` itself where there is none."""
     if event is None or event >= len(events):
         return event
     begun: dict[tuple[str, str], Mapping[str, object]] = {}

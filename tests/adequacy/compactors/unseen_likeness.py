@@ -1,8 +1,8 @@
 """Wrong ones written from the rules' texts and public reports alone, before their author had seen a checker.
 
 Here: those that take one thing for another that is nearly alike, cut what is long, or let go of copies that are
-outstanding. The suite missed all but the first three when they were written, and was mended; what they do was not
-changed after it was known what catches it.
+outstanding. The suite missed all but the first three when they were written, and was mended. They were brought into
+this catalogue's form after that; what each does wrong is what it was written to do.
 """
 
 import re
