@@ -185,7 +185,6 @@ def compaction(account: Account, folder: Path) -> None:
         written.close()
         words = [(n, " ".join(index.words_of(one.text or ""))) for n, one in enumerate(turns, 1)]
         other = bare(folder / f"compact-{round_}-bare.db", synchronous="FULL")
-        other.execute("PRAGMA foreign_keys=OFF")
         with_payload = [(*row[:5], b"x" * 1000, *row[6:]) for row in before]
         other.execute("BEGIN")
         other.executemany(f"INSERT INTO session VALUES ({columns(other, 'session')})", rows["session"])
