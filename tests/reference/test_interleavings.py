@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 from interleavings import BY_NAME, WORKLOADS, BrokenError, Examiner, Tokens, broken_by, run_all
 
-from anchorhold_reference import answers, audit, cold, compaction, eviction, steps
+from anchorhold_reference import answers, audit, cold, compaction, eviction, following, steps, transcript
 from anchorhold_reference.anchors import anchors_of
 from anchorhold_reference.codec import decode
 from anchorhold_reference.copier import Copier
@@ -156,6 +156,30 @@ def reads_the_slot_without_the_epoch(monkeypatch):
         return original(decode(row[0]), carrier=address.key)
 
     monkeypatch.setattr(answers, "resolve", resolve)
+    monkeypatch.setattr(transcript, "FOLLOWING", Nowhere())
+
+
+class Nowhere:
+    """Lets no pointer be followed by the one row beside it."""
+
+    def asked(self, _token, _branch):
+        return None
+
+
+def follows_to_whatever_lies_in_the_slot(monkeypatch):
+    """A reader whose one statement asks for the slot without the address, and that does not hash what it gets."""
+
+    class Believing:
+        def asked(self, token, branch):
+            return following.PYTHON.asked(token, branch)
+
+        def opened(self, payload, _address):
+            return original(decode(payload), carrier="slot")
+
+    without = following.WHOLE.replace("o.address = ?", "? IS NOT NULL")
+    assert without != following.WHOLE
+    monkeypatch.setattr(transcript, "WHOLE", without)
+    monkeypatch.setattr(transcript, "FOLLOWING", Believing())
 
 
 def takes_what_left_meanwhile_for_lost(monkeypatch):
@@ -173,6 +197,7 @@ WRONG: list[tuple[Callable[[pytest.MonkeyPatch], None], str, str, int]] = [
     (commits_before_it_points, "compactor, appender", "PTR-1", 0),
     (does_not_look_again_before_the_copy_counts, "copier, forgetter; outside", "ERA-1", 2),
     (reads_the_slot_without_the_epoch, "reaper, compactor, reader", "at no time was it so", 3),
+    (follows_to_whatever_lies_in_the_slot, "reaper, compactor, reader", "forbidden by guard 'what lies there'", 2),
     (takes_what_left_meanwhile_for_lost, "reaper, reader; outside", "StoreError", 2),
     (blames_the_store_for_what_left_meanwhile, "reaper, auditor", "RET-1", 2),
 ]
