@@ -22,8 +22,7 @@ def audit_due(session: Session, *, every: int) -> bool:
     """Whether so many compactions have committed since the last audit. Counted from that audit on: were it asked
     whether the number of compactions is a multiple, the audit would be left out whenever another process commits
     in between, or an audit could not be made at its turn."""
-    (last,) = session.ledger.one("SELECT coalesce(max(compaction), 0) FROM audit WHERE session = ?", (session.id,))
-    return session.compactions() - int(last) >= every
+    return session.compactions() - audited_at(session) >= every
 
 
 def audit(session: Session, *, now: float) -> bool | None:
@@ -63,25 +62,32 @@ def audit_span(session: Session, span: int, *, now: float) -> bool | None:
     return message is None
 
 
-def last_audits(session: Session) -> list[tuple[int, bool, str, int]]:
-    """Span, whether it passed, what was wrong, and after how many compactions: the latest audit of all, and the
-    latest of each span that ever failed one."""
-    ledger = session.ledger
-    rows = ledger.all(
-        "SELECT span, passed, message, compaction FROM audit WHERE session = ? ORDER BY id DESC LIMIT 1",
-        (session.id,),
+def audited_at(session: Session) -> int:
+    """After how many compactions the branch's latest audit was, those of its past counted; 0 where there was none."""
+    (last,) = session.ledger.one("SELECT coalesce(max(compaction), 0) FROM audit WHERE session = ?", (session.id,))
+    return int(last)
+
+
+def failed_audits(session: Session) -> list[tuple[int, str]]:
+    """Spans whose latest audit failed, with what was wrong: of those that the branch sees, whichever branch audited
+    them, because they have one original; and that of its own latest audit, also where its original has left since."""
+    rows = session.ledger.all(
+        # CROSS: from what failed, of which there is little.
+        "SELECT a.id, a.span, a.message FROM audit a CROSS JOIN pointer p CROSS JOIN lineage g "  # noqa: S608
+        "WHERE a.passed = 0 AND p.span = a.span AND p.holding = 'committed' AND g.session = ? "
+        f"AND g.node = p.session AND p.span BETWEEN g.first AND g.last AND {_LATEST} "
+        f"UNION SELECT a.id, a.span, a.message FROM audit a WHERE a.passed = 0 AND {_LATEST} "
+        "AND a.id = (SELECT max(c.id) FROM audit c WHERE c.session = ?) ORDER BY 1",
+        (session.id, session.id),
     )
-    rows += ledger.all(
-        "SELECT a.span, a.passed, a.message, a.compaction FROM audit a WHERE a.session = ? AND a.passed = 0 "
-        "AND NOT EXISTS (SELECT 1 FROM audit b WHERE b.session = a.session AND b.span = a.span AND b.id > a.id) "
-        "AND EXISTS (SELECT 1 FROM pointer p WHERE p.span = a.span AND p.holding = 'committed') ORDER BY a.id",
-        (session.id,),
-    )
-    return list(dict.fromkeys((int(span), bool(passed), str(message), int(at)) for span, passed, message, at in rows))
+    return [(int(span), str(message)) for _, span, message in rows]
+
+
+_LATEST = "NOT EXISTS (SELECT 1 FROM audit b WHERE b.span = a.span AND b.id > a.id)"
 
 
 def audits(session: Session) -> list[Audit]:
-    """Every audit of the branch, in order."""
+    """Every audit of the branch, in order; of its past, the latest before it began."""
     return [
         Audit(compaction=compaction, turn=turn, passed=bool(passed))
         for compaction, turn, passed in session.ledger.all(

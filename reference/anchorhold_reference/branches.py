@@ -24,8 +24,8 @@ def fork(session: Session, branch: str) -> None:
             raise BranchExistsError(branch)
         take_all_back(ledger, session.id)
         made = ledger.insert(
-            'INSERT INTO session ("user", name, branch, root, degraded_since) '
-            'SELECT "user", name, ?, root, degraded_since FROM session WHERE id = ?',
+            'INSERT INTO session ("user", name, branch, root, compactions, degraded_since) '
+            'SELECT "user", name, ?, root, compactions, degraded_since FROM session WHERE id = ?',
             (branch, session.id),
         )
         (newest,) = ledger.one("SELECT coalesce(max(id), 0) FROM carrier")
@@ -51,5 +51,11 @@ def fork(session: Session, branch: str) -> None:
         ledger.run(
             "INSERT INTO override (session, cause, reason, time) "
             "SELECT ?, cause, reason, time FROM override WHERE session = ?",
+            (made, session.id),
+        )
+        # From where the next one is counted (RET-2), and what it found (RET-1).
+        ledger.run(
+            "INSERT INTO audit (session, compaction, span, passed, message, time) "
+            "SELECT ?, compaction, span, passed, message, time FROM audit WHERE session = ? ORDER BY id DESC LIMIT 1",
             (made, session.id),
         )

@@ -29,18 +29,23 @@ class Copier:
     """Makes the outstanding copies of one branch's originals, in a thread of its own where copies come after the
     commit."""
 
-    def __init__(self, session: Session, *, copies: Copies, steps: StepHook) -> None:
-        """Of that session. Nothing runs before `start`."""
+    def __init__(self, session: Session, *, copies: Copies, steps: StepHook, held: bool = False) -> None:
+        """Of that session; `held`: no copy lands until the hold is lifted. Nothing runs before `start`."""
         self.session = session
         self.ledger = session.ledger
         self._copies = copies
         self._hook = steps
-        self._held = copies is Copies.HELD
+        self._held = held or copies is Copies.HELD
         self._closed = False
         self._wake = threading.Condition()
         self._asked = False
         self._working = threading.RLock()
         self._thread: threading.Thread | None = None
+
+    @property
+    def held(self) -> bool:
+        """Whether no copy lands."""
+        return self._held
 
     @property
     def later(self) -> bool:

@@ -102,6 +102,7 @@ def _erase(session: Session, span: int, *, now: float) -> None:
     for summary in over:
         _rewrite(session, summary)
     _drop_orphans(ledger, facts)
+    _respell(ledger, facts)
     index.erase(ledger, span)
     vectors.erase(ledger, span)
     for slot, epoch, holding in ledger.all("SELECT slot, epoch, holding FROM pointer WHERE span = ?", (span,)):
@@ -147,26 +148,36 @@ def _spans_under(ledger: Ledger, summary: int) -> set[int]:
 
 
 def _rewrite(session: Session, summary: int) -> None:
-    """Write a summary anew, from those of its statements that a turn which is still under it makes word for word."""
+    """Write a summary anew, from those of its statements that a turn which is still under it makes word for word; and
+    where it alone spoke for a turn whose original has left, in words of its own, from that turn's words (ANC-1)."""
     ledger = session.ledger
     under = _spans_under(ledger, summary)
     (body,) = ledger.one("SELECT body FROM summary WHERE carrier = ?", (summary,))
     asserted: dict[bytes, list[Claim]] = {}
     said: dict[bytes, set[str]] = {}
+    alone: dict[tuple[bytes, str], str] = {}
     for key, fact, speaker in ledger.all(
         "SELECT f.key, f.id, k.speaker FROM carries k JOIN fact f ON f.id = k.fact WHERE k.summary = ?", (summary,)
     ):
-        for span, words, who in ledger.all(
-            "SELECT a.span, a.said, t.speaker FROM assertion a JOIN turn t ON t.carrier = a.span WHERE a.fact = ?",
+        for span, words, who, there in ledger.all(
+            "SELECT a.span, a.said, t.speaker, "
+            "EXISTS (SELECT 1 FROM pointer p WHERE p.span = a.span AND p.holding NOT IN ('gone', 'expired') "
+            "AND NOT EXISTS (SELECT 1 FROM damage d WHERE d.epoch = p.epoch)) "
+            "FROM assertion a JOIN turn t ON t.carrier = a.span WHERE a.fact = ?",
             (fact,),
         ):
             if span in under and speaker in {"", who}:
                 asserted.setdefault(bytes(key), []).append(Claim(fact=fact, speaker=who))
                 said.setdefault(bytes(key), set()).add(" ".join(words.split()))
-    lines = [
-        f"{mention.speaker}: {mention.said}" if mention.speaker else mention.said
-        for mention in mentions(body)
-        if " ".join(mention.said.split()) in said.get(mention.key, ())
+                if not there:
+                    alone.setdefault((bytes(key), speaker), words)
+    kept = [mention for mention in mentions(body) if " ".join(mention.said.split()) in said.get(mention.key, ())]
+    lines = [f"{mention.speaker}: {mention.said}" if mention.speaker else mention.said for mention in kept]
+    carried = {(mention.key, mention.speaker or "") for mention in kept}
+    lines += [
+        f"{speaker}: {words}" if speaker else words
+        for (key, speaker), words in alone.items()
+        if not carried & {(key, speaker), (key, "")}
     ]
     text = "\n".join(dict.fromkeys(lines))
     line = remnant_line(len(under))
@@ -188,3 +199,23 @@ def _drop_orphans(ledger: Ledger, facts: list[int]) -> None:
         )
         if held is None:
             ledger.run("DELETE FROM fact WHERE id = ?", (fact,))
+
+
+def _respell(ledger: Ledger, facts: list[int]) -> None:
+    """Spell what is left of a slot's name as another turn does: it was kept as the first one spelt it (ERA-1)."""
+    for fact in facts:
+        row = ledger.first(
+            "SELECT key, subject_name, attribute_name FROM fact WHERE id = ? AND kind = 'slot'", (fact,)
+        )
+        if row is None:
+            continue
+        key, subject, attribute = row
+        said = ledger.all(
+            "SELECT said FROM (SELECT said FROM assertion WHERE fact = ? LIMIT 1) a UNION ALL "
+            "SELECT said FROM (SELECT said FROM carries WHERE fact = ? LIMIT 1) k",
+            (fact, fact),
+        )
+        for mention in (m for (words,) in said for m in mentions(words) if m.key == bytes(key)):
+            subject, attribute = mention.subject, mention.attribute
+            break
+        ledger.run("UPDATE fact SET subject = ?, attribute = ? WHERE id = ?", (subject, attribute, fact))

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from anchorhold_reference import cold, vectors
-from anchorhold_reference.codec import decode, shown
+from anchorhold_reference.codec import decode, digest, shown
 from anchorhold_reference.errors import StoreError
 from anchorhold_reference.extract.text import UNSPACED
 from anchorhold_reference.ledger import AT_A_TIME, Ledger, Row, batched, marks
@@ -106,15 +106,17 @@ def note(ledger: Ledger, entered: Sequence[int], *, marked: bool = False) -> Non
 
 
 def texts(ledger: Ledger, spans: Sequence[int], *, indexed: int) -> Iterator[tuple[int, str]]:
-    """The texts of originals that are in the index, or are not, as far as they can be read."""
-    for span, payload, slot, epoch in ledger.all(
-        "SELECT p.span, t.payload, p.slot, p.epoch FROM pointer p JOIN turn t ON t.carrier = p.span "  # noqa: S608
+    """The texts of originals that are in the index, or are not, as far as they can be read and are those that their
+    pointers name."""
+    for span, payload, slot, epoch, mark in ledger.all(
+        "SELECT p.span, t.payload, p.slot, p.epoch, p.digest FROM pointer p JOIN turn t ON t.carrier = p.span "  # noqa: S608
         f"WHERE p.indexed = ? AND p.span IN ({marks(spans)}) ORDER BY p.span",
         (indexed, *spans),
     ):
         try:
             held = cold.stored(ledger, slot, epoch) if payload is None else payload
-            if held is not None:
+            # Bytes of another digest may read like a turn, and have other words than those that were entered (ERA-1).
+            if held is not None and digest(bytes(held)) == bytes(mark):
                 yield int(span), shown(decode(bytes(held))) or ""
         except (ValueError, TypeError, StoreError):  # damaged: who asks for it is told so
             continue

@@ -180,6 +180,8 @@ CREATE TABLE audit (
   passed INTEGER NOT NULL, message TEXT NOT NULL, time REAL NOT NULL
 );
 CREATE INDEX audit_session ON audit (session, id);
+CREATE INDEX audit_span ON audit (span, id);
+CREATE INDEX audit_failed ON audit (span) WHERE passed = 0;
 -- Losses that a caller took upon itself, by cause (RET-3).
 CREATE TABLE override (
   session INTEGER NOT NULL, cause TEXT NOT NULL, reason TEXT NOT NULL, time REAL NOT NULL,

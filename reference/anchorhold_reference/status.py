@@ -3,7 +3,7 @@ while it cannot (RET-3)."""
 
 from dataclasses import dataclass
 
-from anchorhold_reference.audit import PERIOD, last_audits
+from anchorhold_reference.audit import PERIOD, audited_at, failed_audits
 from anchorhold_reference.decide import stopping
 from anchorhold_reference.session import Session
 from anchorhold_reference.values import Status
@@ -63,13 +63,11 @@ def _faults(session: Session, *, most: int = _ALL) -> list[Cause]:
             (session.id, most),
         )
     ]
-    compactions, audited = session.compactions(), last_audits(session)
     found += [
         Cause(key=f"audit:{span}", reason=f"the last audit failed: {message} (RET-1)", stops=True)
-        for span, passed, message, _ in audited
-        if not passed
+        for span, message in failed_audits(session)
     ]
-    overdue = compactions - max((at for _, _, _, at in audited), default=0) > PERIOD
+    overdue = session.compactions() - audited_at(session) > PERIOD
     if overdue and _any_stored(session):
         found.append(Cause(key="audit", reason=f"no audit for more than {PERIOD} compactions (RET-2)", stops=True))
     return found

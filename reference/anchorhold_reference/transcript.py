@@ -9,7 +9,7 @@ from typing import Self
 
 from anchorhold_reference import answers, cold, erasure, eviction, withdrawal
 from anchorhold_reference.ages import advance, uptime
-from anchorhold_reference.audit import audit, audit_due, audit_span, audits, last_audits, note_damage, repair
+from anchorhold_reference.audit import audit, audit_due, audit_span, audits, failed_audits, note_damage, repair
 from anchorhold_reference.branches import fork
 from anchorhold_reference.codec import shown
 from anchorhold_reference.compaction import Compaction
@@ -81,8 +81,9 @@ class Transcript:
         clock: Clock,
         uptime: Uptime,
         ledger: OpenLedger,
+        held: bool = False,
     ) -> None:
-        """Use `open`, which has the defaults."""
+        """Use `open`, which has the defaults; `held` as after `hold_copies`."""
         self._path = settled(path)
         self._cold_store = cold_store if not isinstance(cold_store, str | Path) else settled_store(cold_store)
         self._identity = (user, session, branch)
@@ -95,7 +96,7 @@ class Transcript:
         self._open_ledger = ledger
         self._telemetry = Telemetry()
         self._used: dict[str, tuple[str, float]] = {}
-        self._start()
+        self._start(held=held)
 
     @classmethod
     def open(
@@ -139,7 +140,7 @@ class Transcript:
             ledger=ledger,
         )
 
-    def _start(self) -> None:
+    def _start(self, *, held: bool = False) -> None:
         user, name, branch = self._identity
         where = self._path if self._settings.embed is None else comparing(self._path)
         self._ledger = self._open_ledger(where, scope=f"{user}\0{name}", cold_store=self._cold_store)
@@ -152,7 +153,7 @@ class Transcript:
         except BaseException:
             self._ledger.close()
             raise
-        self._copier = Copier(self._session, copies=self._settings.copies, steps=self._steps)
+        self._copier = Copier(self._session, copies=self._settings.copies, steps=self._steps, held=held)
         self._copier.start()
         self._compaction = Compaction(
             self._session,
@@ -250,7 +251,8 @@ class Transcript:
         note(self._session, now=self._clock())
 
     def fork(self, branch: str) -> "Transcript":
-        """Begin a branch from the present state and open it; this transcript stays where it is (ISO-1).
+        """Begin a branch from the present state and open it; this transcript stays where it is (ISO-1). Where copies
+        are held here they are held there, too, since it is the same cold store.
 
         Raises `BranchExistsError`.
         """
@@ -272,6 +274,7 @@ class Transcript:
             clock=self._clock,
             uptime=self._uptime,
             ledger=self._open_ledger,
+            held=self._copier.held,
         )
 
     def forget(self, turn: str) -> Outcome:
@@ -340,9 +343,8 @@ class Transcript:
         """Look again at what was found lost or damaged, after the store was seen to; what is right again ends the
         degraded state (RET-3)."""
         repair(self._session)
-        for span, passed, _, _ in last_audits(self._session):
-            if not passed:
-                audit_span(self._session, span, now=self._clock())
+        for span, _ in failed_audits(self._session):
+            audit_span(self._session, span, now=self._clock())
         return self.status()
 
     def override(self, reason: str) -> Outcome:

@@ -2,6 +2,6 @@
 
 from engines import engine
 from ledgers import behind, postgres
-from transcripts import make, script, tmp_path
+from transcripts import forked, make, script, tmp_path
 
-__all__ = ["behind", "engine", "make", "postgres", "script", "tmp_path"]
+__all__ = ["behind", "engine", "forked", "make", "postgres", "script", "tmp_path"]

@@ -162,3 +162,24 @@ def test_con_3_a_turn_forgotten_while_its_copy_is_outstanding_is_never_copied(ma
     assert transcript.get(token).kind is AnswerKind.TOMBSTONED
     assert (transcript.ratios().pending, transcript.ratios().unresolvable) == (0, 0)
     assert b"7002" not in b"".join(path.read_bytes() for path in transcript.files())
+
+
+def test_ptr_5_copies_that_are_held_are_held_in_a_branch_that_begins_meanwhile(make, forked):
+    """It is the same cold store that is being seen to."""
+    transcript = make()
+    transcript.hold_copies(True)
+    fill(transcript, 1, 6)
+    transcript.compact()
+    branch = forked(transcript, "b")
+    fill(branch, 7, 10)
+    assert branch.compact().pending
+    branch.clear()
+    assert {r.pending for r in (transcript.ratios(), branch.ratios())} == {1, 2}
+    assert held(transcript) == 10
+
+    transcript.settle()
+    assert transcript.ratios().pending == 0
+    assert held(transcript) == 6
+    branch.settle()
+    assert branch.ratios().pending == 0
+    assert held(transcript) == 2

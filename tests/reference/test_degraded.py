@@ -127,3 +127,55 @@ def test_ret_1_an_audit_that_failed_counts_until_that_span_passes_one(make, behi
     assert transcript.status().stopped
     damage(behind, "t1", before)
     assert transcript.repair().lossless
+
+
+def test_ret_1_an_audit_that_failed_stops_every_branch_that_has_the_original(make, behind, forked):
+    """An original that cannot be had is not there for a branch that was begun before or after that was found."""
+    transcript = make()
+    fill(transcript, 1, 6)
+    transcript.compact()
+    before = forked(transcript, "before")
+    entries = {turn: damage(behind, turn) for turn in ("t1", "t2", "t3", "t4")}
+    assert transcript.audit() is False
+    after = forked(transcript, "after")
+    fill(transcript, 7, 8)
+    own = make(session="another")
+    fill(own, 21, 26)
+    assert own.compact().kind is OutcomeKind.COMMITTED
+
+    for branch in (before, after, forked(after, "again")):
+        assert "RET-1" in str(branch.status())
+        assert branch.status().stopped
+        fill(branch, 11, 16)
+        assert branch.compact().kind is OutcomeKind.REFUSED
+    assert own.status().lossless
+
+    for turn, was in entries.items():
+        damage(behind, turn, was)
+    assert after.repair().lossless
+    for branch in (transcript, before, after):
+        assert branch.status().lossless
+        assert branch.compact().kind is OutcomeKind.COMMITTED
+
+
+def test_ret_2_a_fork_does_not_begin_the_period_anew(make, forked):
+    transcript = make(settings=Settings(keep=1, audit_every=3))
+    n = 0
+
+    def compact(some, times):
+        nonlocal n
+        for _ in range(times):
+            fill(some, n, n + 2)
+            n += 3
+            assert some.compact().kind is OutcomeKind.COMMITTED
+
+    compact(transcript, 2)
+    fork = forked(transcript, "b")
+    assert not fork.audits()
+    compact(fork, 1)
+    assert len(fork.audits()) == 1
+    again = forked(fork, "c")
+    compact(again, 2)
+    assert len(again.audits()) == 1
+    compact(again, 1)
+    assert len(again.audits()) == 2

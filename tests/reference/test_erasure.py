@@ -288,3 +288,97 @@ def test_iso_1_but_not_where_another_branch_has_it_still(make):
 
     assert [one.text for one in branch.live()] == [port(n) for n in range(1, 5)]
     branch.close()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda there: there.replace(LITERAL.encode(), b"hunter2-xyzzz"),
+        lambda there: there[: len(there) // 2],
+        lambda _there: b"\0",
+        lambda _there: encode(turn(1, "Something else.")),
+    ],
+    ids=["another letter", "cut", "no turn", "another turn"],
+)
+def test_era_1_words_leave_the_index_whatever_has_become_of_the_original(make, behind, damage):
+    """The index is told which words to let go of by the original, unless that is not what was entered."""
+    transcript = make()
+    transcript.append(turn(1, SECRET))
+    fill(transcript, 2, 5)
+    transcript.compact()
+    ((*entry, there),) = behind.query(
+        "SELECT o.slot, o.epoch, o.span, o.session, o.address, o.payload FROM cold o "
+        "JOIN turn t ON t.carrier = o.span WHERE t.id = 't1'"
+    )
+    payload = damage(bytes(there))
+    assert payload != bytes(there)
+    behind.query("DELETE FROM cold WHERE slot = ?", (entry[0],))
+    behind.query(
+        "INSERT INTO cold (slot, epoch, span, session, address, size, payload) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (*entry, len(payload), payload),
+    )
+
+    assert transcript.forget("t1").kind is OutcomeKind.COMMITTED
+    nowhere(transcript, LITERAL, "vault", "password")
+    assert transcript.search("7002").source == "t2"
+
+
+@pytest.mark.parametrize("first", ["forgotten", "kept"])
+@pytest.mark.parametrize(
+    ("forgotten", "kept"),
+    [
+        ("The owner of ZANZIBAR-GREEN is bob.", "The owner of zanzibar-green is bob."),
+        ("The OWNER of zanzibar is bob.", "The owner of zanzibar is bob."),
+        ("A ZANZIBAR: owner = bob", "zanzibar: owner = bob"),
+    ],
+)
+def test_era_1_no_spelling_of_its_own_is_left_where_another_turn_says_it_too(make, first, forgotten, kept):
+    transcript = make()
+    said = {"forgotten": turn(1, forgotten), "kept": turn(2, kept)}
+    transcript.append(said.pop(first))
+    transcript.append(*said.values())
+    fill(transcript, 3, 6)
+    transcript.compact()
+    transcript.tombstone("bob", "t2", "no longer")
+
+    assert transcript.forget("t1").kind is OutcomeKind.COMMITTED
+    nowhere(transcript, *(word for word in forgotten.split() if word.isupper() and len(word) > 1))
+    (entry,) = transcript.tombstones()
+    assert (entry.subject or "").casefold().startswith("zanzibar")
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Look at /srv/a7 please.", "They looked at /srv/a7 early on."),
+        ("Ticket J-88 came from bob.", "It began with J-88, one of many."),
+        ('He said "all of it is lost" to us.', 'Much was said, "all of it is lost" among it.'),
+        ("The port of db-1 is 7001.", "The port of db-1 is 7001."),
+    ],
+)
+@pytest.mark.parametrize("later", [False, True], ids=["one summary", "and another"])
+def test_anc_1_what_only_a_summary_says_of_an_evicted_turn_stays_where_another_turn_is_forgotten(
+    make, script, said, told, later
+):
+    script.say(told, "They use hunter2-xyzzy.")
+    transcript = make()
+    transcript.append(turn(1, said))
+    transcript.append(turn(2, SECRET))
+    fill(transcript, 3, 6)
+    transcript.compact()
+    assert transcript.evict(token_of(transcript, "t1")).kind is OutcomeKind.COMMITTED
+    if later:
+        fill(transcript, 7, 10)
+        transcript.compact()
+    carried = {entry.literal for entry in transcript.manifest(transcript.live()[0].id)} - {LITERAL}
+    assert carried
+
+    assert transcript.forget("t2").kind is OutcomeKind.COMMITTED
+    nowhere(transcript, LITERAL)
+    assert carried <= {entry.literal for entry in transcript.manifest(transcript.live()[0].id)}
+    for literal in carried:
+        assert transcript.search(literal).kind is AnswerKind.FOUND
+    # A summary that is written anew may not grow each time.
+    text = transcript.live()[0].text
+    assert transcript.forget("t3").kind is OutcomeKind.COMMITTED
+    assert len(transcript.live()[0].text) <= len(text)

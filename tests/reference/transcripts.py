@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,13 @@ def make(behind: Behind, script: Script) -> Iterator[Callable[..., Transcript]]:
     yield open_
     for transcript in opened:
         transcript.close()
+
+
+@pytest.fixture
+def forked() -> Iterator[Callable[[Transcript, str], Transcript]]:
+    """Forks transcripts, and closes the branches."""
+    with ExitStack() as branches:
+        yield lambda transcript, branch: branches.enter_context(transcript.fork(branch))
 
 
 def turn(n: int, text: str | None = None, **more: Any) -> Turn:
