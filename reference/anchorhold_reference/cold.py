@@ -43,10 +43,13 @@ def allocate(ledger: Ledger, count: int) -> list[tuple[int, int]]:
     """
     if not count:
         return []
+    # The counter first: where several sessions write at once, its row is the lock under which they take from the
+    # same emptied slots.
+    epochs = _counted(ledger, "epoch", count)
     slots = [int(slot) for (slot,) in ledger.all("SELECT slot FROM free_slot ORDER BY slot LIMIT ?", (count,))]
     ledger.many("DELETE FROM free_slot WHERE slot = ?", [(slot,) for slot in slots])
     slots += _counted(ledger, "slot", count - len(slots))
-    return list(zip(slots, _counted(ledger, "epoch", count), strict=True))
+    return list(zip(slots, epochs, strict=True))
 
 
 def _counted(ledger: Ledger, counter: str, count: int) -> range:

@@ -1,12 +1,13 @@
 import shutil
 import sqlite3
+import threading
 
 import psycopg
 import pytest
 from ledgers import only_sqlite
 from transcripts import fill, port, token_of, turn
 
-from anchorhold_reference import MismatchError, StoreError
+from anchorhold_reference import MismatchError, StoreError, cold
 from anchorhold_reference.pointer import Address, seal, unseal
 from anchorhold_spec.vocabulary import AnswerKind, OutcomeKind
 
@@ -191,3 +192,32 @@ def test_idx_2_equal_text_of_different_turns_stays_two_spans(make):
 
     assert len({p.token for p in pointers}) == len({p.key for p in pointers}) == 4
     assert [transcript.get(p.token).source for p in pointers] == ["t1", "t2", "t3", "t4"]
+
+
+def test_epo_1_sessions_that_write_at_once_take_different_slots(make, script):
+    """Whatever was emptied is there for every session of the store, and goes to one of them."""
+    first = make()
+    fill(first, 1, 8)
+    script.say(*(port(n) for n in range(1, 7)))
+    first.compact()
+    for pointer in first.pointers():
+        assert first.evict(pointer.token).kind is OutcomeKind.COMMITTED
+    emptied = 6
+    sessions = [make(session=name) for name in ("a", "b", "c")]
+    took: list[int] = []
+
+    def take(session, begun):
+        with session._ledger.transaction():
+            begun.wait(1)  # all are inside at once where the store lets them
+            slots = [slot for slot, _ in cold.allocate(session._ledger, 4)]
+            begun.wait(0.2)
+            took.extend(slots)
+
+    begun = threading.Event()
+    threads = [threading.Thread(target=take, args=(session, begun)) for session in sessions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(took) == len(set(took)) == 12
+    assert len({*took} & {unseal(p.token).slot for p in first.pointers()}) in {0, emptied}

@@ -4,6 +4,7 @@ import random
 import sqlite3
 import threading
 
+import psycopg
 import pytest
 from ledgers import only_sqlite
 from transcripts import fill, port, token_of, turn
@@ -382,3 +383,27 @@ def test_anc_1_what_only_a_summary_says_of_an_evicted_turn_stays_where_another_t
     text = transcript.live()[0].text
     assert transcript.forget("t3").kind is OutcomeKind.COMMITTED
     assert len(transcript.live()[0].text) <= len(text)
+
+
+def test_era_1_nothing_but_the_stores_own_tables_is_rewritten(make, behind):
+    """In a database that others use, too: their tables are neither locked nor rewritten, and wait for nobody."""
+    if behind.kind == "sqlite":
+        pytest.skip("a SQLite file is one store's")
+    behind.query("CREATE TABLE public.beside AS SELECT generate_series(1, 100) AS id")
+    url, _, _ = str(behind.where).partition("?schema=")
+    try:
+        transcript = make()
+        fill(transcript, 1, 6)
+        transcript.append(turn(7, SECRET))
+        transcript.compact()
+        where = "SELECT pg_relation_filenode('public.beside'), pg_relation_filenode('turn')"
+        ((theirs, ours),) = behind.query(where)
+        with psycopg.connect(url) as reader:
+            reader.execute("SELECT count(*) FROM public.beside")
+            outcome = transcript.forget("t7")
+        assert (outcome.kind, outcome.pending) == (OutcomeKind.COMMITTED, False)
+        ((after, swept),) = behind.query(where)
+        assert after == theirs
+        assert swept != ours
+    finally:
+        behind.query("DROP TABLE public.beside")

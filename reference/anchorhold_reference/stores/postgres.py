@@ -198,11 +198,14 @@ class PostgresLedger:
         return not free
 
     def scrub(self) -> bool:
-        """Rewrite every table without its dead rows (ERA-1). The server's log of writes, and its archives, are the
-        server's: it recycles them by its own settings."""
+        """Rewrite every table of this store without its dead rows (ERA-1), and no other in the database. The server's
+        log of writes, and its archives, are the server's: it recycles them by its own settings."""
         with self._lock:
             try:
-                self._plainly("VACUUM (FULL)")
+                for (table,) in self.all(
+                    "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname = ?", (self.schema,)
+                ):
+                    self._plainly(f"VACUUM (FULL) {table}")
                 self._plainly("CHECKPOINT")
             except LedgerError:
                 return False
