@@ -99,8 +99,9 @@ def _erase(session: Session, span: int, *, now: float) -> None:
         ledger.run(f"DELETE FROM {table} WHERE carrier = ?", (span,))  # noqa: S608 - names of our own tables
     ledger.run("DELETE FROM tombstone WHERE span = ?", (span,))
     ledger.run("UPDATE tombstone SET superseder = NULL WHERE superseder = ?", (span,))
+    under = _Under(ledger)
     for summary in over:
-        _rewrite(session, summary)
+        _rewrite(session, summary, under(summary))
     _drop_orphans(ledger, facts)
     _respell(ledger, facts)
     index.erase(ledger, span)
@@ -147,11 +148,35 @@ def _spans_under(ledger: Ledger, summary: int) -> set[int]:
     }
 
 
-def _rewrite(session: Session, summary: int) -> None:
+class _Under:
+    """The raw spans under summaries that are asked for one after the other, where mostly each was made of the one
+    before: so all of a session's generations together take as long as the spans under the last."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        """Of summaries of that ledger, which has no writer but the caller."""
+        self._ledger = ledger
+        self._before: int | None = None
+        self._spans: set[int] = set()
+
+    def __call__(self, summary: int) -> set[int]:
+        """The spans under it, until the next is asked for."""
+        covered = self._ledger.all(
+            "SELECT k.carrier, c.generation FROM covers k JOIN carrier c ON c.id = k.carrier WHERE k.summary = ?",
+            (summary,),
+        )
+        older = [int(carrier) for carrier, generation in covered if generation]
+        if older == [self._before]:
+            self._spans.update(int(carrier) for carrier, generation in covered if not generation)
+        else:
+            self._spans = _spans_under(self._ledger, summary)
+        self._before = summary
+        return self._spans
+
+
+def _rewrite(session: Session, summary: int, under: set[int]) -> None:
     """Write a summary anew, from those of its statements that a turn which is still under it makes word for word; and
     where it alone spoke for a turn whose original has left, in words of its own, from that turn's words (ANC-1)."""
     ledger = session.ledger
-    under = _spans_under(ledger, summary)
     (body,) = ledger.one("SELECT body FROM summary WHERE carrier = ?", (summary,))
     asserted: dict[bytes, list[Claim]] = {}
     said: dict[bytes, set[str]] = {}

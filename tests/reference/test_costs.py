@@ -1,6 +1,7 @@
 """What operations cost, in instructions of SQLite's machine and not in time: the gate the facts of the one carrier
 (ANC-1), reading what is read, compaction the turns that it replaces, and never what else is stored."""
 
+import itertools
 import sqlite3
 import tracemalloc
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from crowded import crowd, fill
 
-from anchorhold_reference import Reply, Settings, Transcript
+from anchorhold_reference import Reply, Settings, Transcript, erasure
 from anchorhold_spec.vocabulary import AnswerKind, Outcome, OutcomeKind, Turn
 
 STORED = 20_000
@@ -175,3 +176,27 @@ def test_turns_that_are_appended_and_not_asked_for_are_not_held_however_large(tm
             tracemalloc.stop()
 
     assert held < 1_000_000
+
+
+def test_era_1_forgetting_costs_each_later_summary_once(tmp_path: Path) -> None:
+    """Every summary over a turn is written anew; that must not go through all that is under each of them."""
+
+    def costs(generations: int) -> int:
+        part = itertools.count()
+        with Transcript.open(
+            tmp_path / f"{generations}.db",
+            summarise=lambda _request: Reply(text=f"Part {next(part)} of the jobs ran."),
+            settings=Settings(keep=1),
+        ) as transcript:
+            for n in range(2 * generations + 2):
+                transcript.append(Turn(id=f"t{n}", speaker="assistant", text=f"Job J-{n} ran."))
+                if n % 2:
+                    assert transcript.compact().kind is OutcomeKind.COMMITTED
+            # The files are rewritten by another step, which costs what is in them.
+            return _instructions(
+                transcript,
+                lambda: erasure.forget(transcript._session, "t0", clock=lambda: 1.0, uptime=lambda: ("", 1.0)),
+            )
+
+    few, many = costs(20), costs(160)
+    assert many < 8 * few * 1.25

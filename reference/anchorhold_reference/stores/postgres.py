@@ -203,7 +203,8 @@ class PostgresLedger:
         with self._lock:
             try:
                 for (table,) in self.all(
-                    "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname = ?", (self.schema,)
+                    "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname = ?",
+                    (self.schema,),
                 ):
                     self._plainly(f"VACUUM (FULL) {table}")
                 self._plainly("CHECKPOINT")
