@@ -12,7 +12,7 @@ from anchorhold_native.sentences cimport Sentence, sentence_of, sentences, value
 from anchorhold_reference.extract import lines as python
 from anchorhold_reference.extract import patterns, text, words
 from anchorhold_reference.extract.mention import NEEDS_SENTENCE
-from anchorhold_reference.extract.slots import Slot, name, slot_in
+from anchorhold_reference.extract.slots import Slot, slot_in, spelled
 
 if Slot._fields != ("start", "end", "value_start", "value", "subject", "attribute", "verb", "negated"):
     raise TypeError("a Slot is not what is read here")
@@ -118,7 +118,7 @@ cdef int _add_slot(Facts result, str text, Sentence sentence, tuple slot) except
         value_start,
         end,
         part(text, start, sentence.end),
-        key("slot", literal, negated, hedged, frame, f"{name(subject)}\x1f{name(attribute)}"),
+        key("slot", literal, negated, hedged, frame, f"{spelled(subject)}\x1f{spelled(attribute)}"),
         negated,
         hedged,
         frame,

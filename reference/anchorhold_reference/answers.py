@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from anchorhold_reference import cold
 from anchorhold_reference.anchors import anchors_of
-from anchorhold_reference.decide import Copy, Holding, Statement, current, resolution
+from anchorhold_reference.decide import Copy, Holding, Statement, current, resolution, spelled_so
 from anchorhold_reference.errors import MismatchError, NotUnicodeError, StoreError
-from anchorhold_reference.extract.slots import name
+from anchorhold_reference.extract.slots import Spelling, name, spelled, spelling
 from anchorhold_reference.ledger import Row
 from anchorhold_reference.originals import as_answer, original, outside
 from anchorhold_reference.pointer import Address
@@ -123,32 +123,37 @@ class _Said:
     value: str
     literal: str
     negated: bool
+    subject: Spelling
+    attribute: Spelling
     live: Live | None
     dropped: str | None = None
     """The tombstone's reason."""
 
 
 def reconstitute(session: Session, subject: str, attribute: str, *, evidence: bool) -> Answer:
-    """The value of a slot, from what was asserted of exactly this slot; the newest assertion wins, see
-    `decide.current`.
+    """The value of a slot, from what was asserted of exactly this slot, see `decide.spelled_so`; the newest assertion
+    wins, see `decide.current`.
 
     A tombstoned assertion is unknown: it answers `tombstoned`, and an older value does not step into its place. With
     `evidence` only an original answers (EVI-5).
     """
     with session.ledger.reading():
         window = session.window()
-        said, unread = _assertions(session, window, name(subject), name(attribute))
+        found, unread = _assertions(session, window, name(subject), name(attribute))
+        said = _exactly(session, window, found, subject, attribute)
         open_ = [one for one in said if one.dropped is None]
         at = current(tuple(_statement(one) for one in said))
         if at is None:
-            return _never(session, window, unread, subject, attribute)
+            return _never(session, window, unread, subject, attribute, otherwise=found)
         chosen = said[at]
         # The same value may have been said by another turn, whose assertion no tombstone covers (MAN-4).
         same = [one for one in open_ if (one.value, one.negated) == (chosen.value, chosen.negated)]
         if not same:
             return Answer(kind=AnswerKind.TOMBSTONED, reason=chosen.dropped, source=_turn_id(session, chosen.span))
         earlier = sum(1 for one in said if one.value != chosen.value)
-        note = f"the newest of {earlier + 1} values; earlier ones can be found by their words" if earlier else None
+        notes = [f"the newest of {earlier + 1} values; earlier ones can be found by their words"] if earlier else []
+        notes += _other_case(chosen, found, said, subject, attribute)
+        note = "; ".join(notes) or None
         faults: list[str] = []
         for one in sorted(same, key=lambda s: s.order, reverse=True):
             try:
@@ -170,8 +175,9 @@ def _assertions(session: Session, window: Window, subject: str, attribute: str) 
     yet."""
     at = window.by_carrier
     found: dict[tuple[int, int], _Said] = {}
-    for span, order, fact, value, literal, negated, dropped in session.ledger.all(
-        "SELECT a.span, a.span, f.id, f.value, f.literal, f.negated, x.reason FROM fact f "
+    for span, order, fact, value, literal, negated, written, of, words, dropped in session.ledger.all(
+        "SELECT a.span, a.span, f.id, f.value, f.literal, f.negated, f.subject, f.attribute, a.said, "
+        "x.reason FROM fact f "
         "JOIN assertion a ON a.fact = f.id JOIN visible v ON v.carrier = a.span AND v.session = ? "
         "LEFT JOIN tombstone x ON x.session = v.session AND x.span = a.span AND x.fact = a.fact "
         "WHERE f.session = ? AND f.kind = 'slot' AND f.subject_name = ? AND f.attribute_name = ?",
@@ -184,6 +190,8 @@ def _assertions(session: Session, window: Window, subject: str, attribute: str) 
             value=value,
             literal=literal,
             negated=bool(negated),
+            subject=spelling(written, words),
+            attribute=spelling(of, words),
             live=at.get(span),
             dropped=dropped,
         )
@@ -198,9 +206,55 @@ def _assertions(session: Session, window: Window, subject: str, attribute: str) 
                 value=m.value or "",
                 literal=m.literal,
                 negated=m.negated,
+                subject=spelling(m.subject or "", m.said),
+                attribute=spelling(m.attribute or "", m.said),
                 live=one,
             )
     return list(found.values()), unread
+
+
+def _exactly(session: Session, window: Window, found: list[_Said], subject: str, attribute: str) -> list[_Said]:
+    """Those of the assertions found that are of the slot as it is spelled; none where several spellings may be
+    meant."""
+    if not found:
+        return []
+    subjects, asked = [one.subject for one in found], spelled(subject)
+    known = set(subjects)
+    if asked not in {one.text for one in known} or any(one.text != one.plain for one in known):
+        known |= _spellings(session, window, name(subject))
+    of_it = [found[i] for i in spelled_so(asked, subjects, known)]
+    attributes = [one.attribute for one in of_it]
+    return [of_it[i] for i in spelled_so(spelled(attribute), attributes, set(attributes))] if of_it else []
+
+
+def _spellings(session: Session, window: Window, subject: str) -> set[Spelling]:
+    """How everything that was asserted of a subject spells it, by its name as it is compared."""
+    rows = session.ledger.all(
+        # Of the sentence only what tells whether it begins with an article.
+        "SELECT DISTINCT f.subject, substr(a.said, 1, 5) FROM fact f "
+        "JOIN assertion a ON a.fact = f.id JOIN visible v ON v.carrier = a.span AND v.session = ? "
+        "WHERE f.session = ? AND f.kind = 'slot' AND f.subject_name = ?",
+        (session.id, session.root, subject),
+    )
+    return {spelling(written, begun) for written, begun in rows} | window.spellings(subject)
+
+
+_NAMED = 5
+"""Spellings that a reason names at most."""
+
+
+def _in_words(found: list[_Said]) -> str:
+    slots = list(dict.fromkeys(f"the {one.attribute.text!r} of {one.subject.text!r}" for one in found))
+    more = len(slots) - _NAMED
+    return ", ".join(slots[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _other_case(chosen: _Said, found: list[_Said], said: list[_Said], subject: str, attribute: str) -> list[str]:
+    """What an answer says of spellings: that it is not of the one asked for, or that there are others."""
+    if spelled(subject) not in chosen.subject or spelled(attribute) not in chosen.attribute:
+        return [f"said of {_in_words([chosen])}, the only spelling there is"]
+    others = [one for one in found if one not in said]
+    return [f"in other case there is {_in_words(others)}, too"] if others else []
 
 
 def _from_original(session: Session, one: _Said, note: str | None) -> Answer | None:
@@ -256,12 +310,21 @@ def _turn_id(session: Session, span: int) -> str | None:
     return None if row is None else str(row[0])
 
 
-def _never(session: Session, window: Window, unread: list[str], subject: str, attribute: str) -> Answer:
-    """Nothing asserts the slot. Whether that means "never said" depends on what was read (REC-4)."""
+def _never(
+    session: Session, window: Window, unread: list[str], subject: str, attribute: str, *, otherwise: list[_Said]
+) -> Answer:
+    """Nothing asserts the slot, though `otherwise` may in other case. Whether that means "never said" depends on what
+    was read (REC-4)."""
     if unread:
         return Answer(
             kind=AnswerKind.DEGRADED,
             reason=f"no statement of it was found, and these turns cannot be read: {', '.join(unread)}",
+        )
+    if otherwise:
+        return Answer(
+            kind=AnswerKind.UNANCHORED,
+            reason=f"nothing states it in this spelling, but there is {_in_words(otherwise)}; what differs in case "
+            "may be another thing: ask for it as it is spelled",
         )
     if removed(session):
         return Answer(

@@ -4,11 +4,12 @@ Nothing here reads a store or a clock, so each can be held against the specifica
 Whoever calls them gathers the inputs inside the same transaction that acts on the result (ANC-3).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from anchorhold_reference.extract.slots import Spelling
 from anchorhold_reference.extract.text import stands_in
 from anchorhold_spec.vocabulary import AnswerKind
 
@@ -159,6 +160,29 @@ def current(statements: tuple[Statement, ...]) -> int | None:
         elif not any(stands_in(words, statement.value) >= 0 for words in denied):
             return i
     return newest_first[0]
+
+
+def spelled_so(asked: str, found: Sequence[Spelling], known: Collection[Spelling]) -> tuple[int, ...]:
+    """Which of the statements found under one name, case levelled, may answer for `asked`, by index (REC-1).
+
+    Those of exactly that spelling, alone. Where there is none, all of them if they can be meant to have one spelling;
+    else none, since what differs in case may be another thing. `known` are all the spellings in which anything was
+    asserted under that name, `found` among them.
+    """
+    sure = {one.text for one in known if one.text == one.plain}
+    exact = tuple(i for i, one in enumerate(found) if asked in _readings(one, sure))
+    if exact:
+        return exact
+    one_and_the_same = frozenset.intersection(*(_readings(one, sure) for one in {*known, *found}))
+    return tuple(range(len(found))) if one_and_the_same else ()
+
+
+def _readings(one: Spelling, sure: Collection[str]) -> frozenset[str]:
+    """What a spelling may be meant to be: with its capital or without, unless only one of the two is written where
+    no capital is owed to the place."""
+    both = frozenset(one)
+    written = both.intersection(sure)
+    return written if len(written) == 1 else both
 
 
 class Holding(StrEnum):

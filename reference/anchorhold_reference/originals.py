@@ -53,7 +53,7 @@ def original(turn: Turn, *, carrier: str, value: str | None = None, reason: str 
 
 DROPPED = (
     "EXISTS (SELECT 1 FROM tombstone x LEFT JOIN fact f ON f.id = x.fact "
-    "WHERE x.session = ? AND x.span = {} AND (x.literal = ? OR f.literal = ?))"
+    "WHERE x.session = ? AND x.span = {} AND (x.literal == ? OR f.literal == ?))"
 )
 """That an assertion of a span with a literal was tombstoned; for the branch, and the literal twice."""
 _NOT_DROPPED = f"NOT {DROPPED.format('p.span')}"

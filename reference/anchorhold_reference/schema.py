@@ -1,7 +1,9 @@
 """The ledger's tables. Which rule each one serves stands beside it.
 
-`TABLES` is written in SQLite's types and holds for both databases (`stores.postgres` names the types anew); what
-only one of them understands is in `SQLITE` and `POSTGRES`.
+`TABLES` is written in SQLite's types and holds for both databases (`stores.postgres` names the types anew, and has
+digests in place of texts in its indexes); what only one of them understands is in `SQLITE`, `DIGESTS` and `POSTGRES`.
+
+`==` in a query compares a text of the caller's that an index is over; `=` is for all that has a length known to us.
 """
 
 import sqlite3
@@ -206,8 +208,23 @@ CREATE TABLE vector (span INTEGER PRIMARY KEY, outstanding INTEGER NOT NULL DEFA
 CREATE INDEX vector_outstanding ON vector (span) WHERE outstanding = 1;
 """
 
+DIGESTS = """
+-- A row of an index holds some 2,700 bytes, and a text may be as long as anybody likes: indexes are over its digest.
+-- Not md5(), which a server under FIPS refuses. The way to bytes is the one that depends on no setting.
+CREATE FUNCTION digest(text) RETURNS bytea LANGUAGE sql IMMUTABLE AS
+'SELECT sha256(decode(replace($1, E''\\\\'', E''\\\\\\\\''), ''escape''))';
+-- SQLite has it as another way to write `=`; here the planner puts the body in its place, and finds the index.
+CREATE FUNCTION same_text(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS
+'SELECT digest($1) = digest($2) AND $1 = $2';
+CREATE OPERATOR == (LEFTARG = text, RIGHTARG = text, FUNCTION = same_text);
+"""
+"""Run before the tables are made, see `stores.postgres`."""
+
 POSTGRES = """
 CREATE TABLE anchorhold (layout BIGINT NOT NULL);
+-- In place of constraints, which take columns only.
+CREATE UNIQUE INDEX session_named ON session (digest("user"), digest(name), digest(branch));
+CREATE UNIQUE INDEX tool_call_id ON tool_call (session, digest(id), carrier);
 CREATE TABLE entry (span BIGINT PRIMARY KEY, words TEXT[] NOT NULL);
 CREATE INDEX entry_words ON entry USING gin (words);
 CREATE FUNCTION cold_never_changes() RETURNS trigger LANGUAGE plpgsql AS

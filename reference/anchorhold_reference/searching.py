@@ -58,7 +58,7 @@ def search(session: Session, literal: str) -> Answer:
         dropped = ledger.first(
             "SELECT x.reason, t.id FROM tombstone x JOIN turn t ON t.carrier = x.span JOIN fact f ON f.id = x.fact "
             "JOIN visible v ON v.carrier = x.span AND v.session = x.session "
-            "WHERE x.session = ? AND (x.literal = ? OR f.literal = ?) ORDER BY x.time DESC",
+            "WHERE x.session = ? AND (x.literal == ? OR f.literal == ?) ORDER BY x.time DESC",
             (session.id, literal, literal),
         )
         if dropped is not None:
@@ -171,7 +171,7 @@ def _as_argument(session: Session, window: Window, literal: str) -> Answer | Non
                 return original(one.turn, carrier=one.id, value=literal, reason=why)
     for (span,) in session.ledger.all(
         "SELECT a.span FROM fact f JOIN assertion a ON a.fact = f.id JOIN visible v ON v.carrier = a.span "
-        "WHERE f.session = ? AND f.literal = ? AND f.kind = 'argument' AND v.session = ? ORDER BY a.span DESC",
+        "WHERE f.session = ? AND f.literal == ? AND f.kind = 'argument' AND v.session = ? ORDER BY a.span DESC",
         (session.root, literal, session.id),
     ):
         try:

@@ -97,7 +97,7 @@ class Session:
 
     def _find(self) -> tuple[int, int] | None:
         row = self.ledger.first(
-            'SELECT id, root FROM session WHERE "user" = ? AND name = ? AND branch = ?',
+            'SELECT id, root FROM session WHERE "user" == ? AND name == ? AND branch == ?',
             (self.user, self.name, self.branch),
         )
         return None if row is None else (int(row[0]), int(row[1]))
@@ -126,7 +126,7 @@ class Session:
         ledger = self.ledger
         with ledger.transaction():
             known = ledger.first(
-                "SELECT t.carrier, t.digest, c.state FROM lineage g JOIN turn t ON t.session = g.node AND t.id = ? "
+                "SELECT t.carrier, t.digest, c.state FROM lineage g JOIN turn t ON t.session = g.node AND t.id == ? "
                 "AND t.carrier BETWEEN g.first AND g.last JOIN carrier c ON c.id = t.carrier WHERE g.session = ?",
                 (turn.id, self.id),
             )
@@ -235,7 +235,7 @@ class Session:
     def span_of(self, turn: str) -> int | None:
         """The span of a turn's id; none where the branch has none, or where it was erased."""
         row = self.ledger.first(
-            "SELECT t.carrier FROM lineage g JOIN turn t ON t.session = g.node AND t.id = ? "
+            "SELECT t.carrier FROM lineage g JOIN turn t ON t.session = g.node AND t.id == ? "
             "AND t.carrier BETWEEN g.first AND g.last JOIN carrier c ON c.id = t.carrier AND c.state = 'raw' "
             "WHERE g.session = ?",
             (turn, self.id),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from anchorhold_reference.codec import shown
 from anchorhold_reference.extract import Mention
 from anchorhold_reference.extract.facts import UnreadableError
-from anchorhold_reference.extract.slots import name
+from anchorhold_reference.extract.slots import Spelling, name, spelling
 from anchorhold_reference.index import words_of
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ class Window:
         self._words: set[str] = set()
         self._worded = 0
         self._slots: dict[tuple[str, str], list[tuple[Live, int, Mention]]] = {}
+        self._spellings: dict[str, set[Spelling]] = {}
+        """By a subject's name its spellings."""
         self._slotted = 0
         self._unread: list[str] = []
 
@@ -59,9 +61,15 @@ class Window:
                 continue
             for i, m in enumerate(mentions):
                 if m.kind == "slot":
-                    self._slots.setdefault((name(m.subject or ""), name(m.attribute or "")), []).append((one, i, m))
+                    about = name(m.subject or "")
+                    self._slots.setdefault((about, name(m.attribute or "")), []).append((one, i, m))
+                    self._spellings.setdefault(about, set()).add(spelling(m.subject or "", m.said))
         self._slotted = len(self.live)
         return self._slots.get((subject, attribute), []), self._unread
+
+    def spellings(self, subject: str) -> set[Spelling]:
+        """How the turns that `stated` has read spell a subject, by its name as it is compared."""
+        return self._spellings.get(subject, set())
 
 
 class Windows:

@@ -54,12 +54,21 @@ def test_man_1_both_forms_state_the_same_fact(
 ):
     keys = {
         m.key
-        for t in ("The port of db is 80.", "db: port = 80", "the Port of DB is 80")
+        for t in ("The port of db is 80.", "db: port = 80", "the port of  the db is 80")
         for m in mentions(t, engine=engine)
         if m.kind == "slot"
     }
 
     assert len(keys) == 1
+
+
+def test_rec_1_slots_that_differ_in_case_are_several_facts(
+    engine,
+):
+    texts = ("The port of db is 80.", "The port of DB is 80.", "The Port of db is 80.", "Db: port = 80")
+    found = [m for m in mentions("\n".join(texts), engine=engine) if m.kind == "slot"]
+
+    assert len({m.key for m in found}) == len(found) == len(texts)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from anchorhold_reference.extract.text import HEDGING_WORDS, NEGATING_WORDS, SPE
 from anchorhold_spec.vocabulary import Turn
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
-READ = {3: "6b27d0f6825bd99a98ba2d3b3ac5b9a08edbd8f3889fffca101b7a57f5122249"}
+READ = {4: "b81d9b8fbf9f3b4077dc60eca7b079931e3a4e6a896d13f9cd9078283851fc01"}
 """Rules → digest of the facts of `SAMPLE`."""
 SAMPLE = tuple(
     sorted(
@@ -207,6 +207,7 @@ def same(text, engine):
 @example("see J-1\x1c- J-2. the user said: not so")
 @example('"' * 5 + " a" * 1500 + '"x y" 12:30 Ana Kelvo')
 @example("1 " * 1500 + "not 2")
+@example("The Owner of /srv/A is bob. The owner of the  /srv/a is bob. Job J-8: Target = É\u0301.")
 @example("the \ud800 of \udfff is 5 ms.")
 @example("1234567→x\n12345678→y\n٣→z\n5:/a\n6:7\n7:")
 @example("\r\n  12\t\n\r3→\rx")

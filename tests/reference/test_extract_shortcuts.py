@@ -13,7 +13,7 @@ from anchorhold_reference.extract.lines import _BOUND_TAILS, _sentences
 from anchorhold_reference.extract.literals import _overlap, _quotations, hedges, negators, places
 from anchorhold_reference.extract.memo import Memo
 from anchorhold_reference.extract.patterns import BOUND, QUOTATION
-from anchorhold_reference.extract.slots import _ARTICLE, name
+from anchorhold_reference.extract.slots import _ARTICLE, name, spelled
 from anchorhold_reference.extract.text import HEDGE, HEDGING_WORDS, NEGATING_WORDS, NEGATOR, SPEAKERS, read_sentence
 from anchorhold_reference.extract.text import bounds as sentence_bounds
 from anchorhold_reference.extract.words import words
@@ -179,4 +179,7 @@ def test_a_line_of_very_many_times_costs_each_place_a_few_looks():
     | st.text()
 )
 def test_rec_1_the_name_of_a_slot_does_not_depend_on_whether_it_is_ascii(text):
-    assert name(text) == unicodedata.normalize("NFC", _ARTICLE.sub("", " ".join(text.split()).casefold()))
+    written = unicodedata.normalize("NFC", _ARTICLE.sub("", " ".join(text.split())))
+
+    assert spelled(text) == written
+    assert name(text) == unicodedata.normalize("NFC", written.casefold())

@@ -20,7 +20,7 @@ from anchorhold.corpus.tally import Tally
 from anchorhold_reference import AnchorholdError, Candidate, Reply, Request, Settings, Transcript
 from anchorhold_reference.extract import Mention, facts_of
 from anchorhold_reference.extract.facts import UnreadableError
-from anchorhold_reference.extract.slots import name
+from anchorhold_reference.extract.slots import spelled, spelling
 from anchorhold_reference.values import four_characters
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Item, Outcome, OutcomeKind, Turn
 
@@ -347,8 +347,8 @@ class _Run:
         source = self._by_id.get(answer.source or "")
         return source is not None and any(
             m.kind == "slot"
-            and name(m.subject or "") == name(subject)
-            and name(m.attribute or "") == name(attribute)
+            and spelled(subject) in spelling(m.subject or "", m.said)
+            and spelled(attribute) in spelling(m.attribute or "", m.said)
             and m.literal == answer.value
             for m in _asserted(source)
         )

@@ -9,7 +9,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from anchorhold_reference.extract.slots import name
+from anchorhold_reference.extract.slots import spelled
 
 NEEDS_SENTENCE = frozenset({"number", "negation", "hedge", "timestamp"})
 LINE: Final = "line"
@@ -66,7 +66,7 @@ def key_of(
     if kind in NEEDS_SENTENCE:
         own = f"{own}\x1f{said if frame == LINE else level(said)}"
     elif subject is not None or attribute is not None:
-        own = f"{own}\x1f{name(subject or '')}\x1f{name(attribute or '')}"
+        own = f"{own}\x1f{spelled(subject or '')}\x1f{spelled(attribute or '')}"
     return blake2b(own.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 

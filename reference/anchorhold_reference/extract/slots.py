@@ -41,16 +41,49 @@ class Slot(NamedTuple):
     negated: bool
 
 
+class Spelling(NamedTuple):
+    """How one statement spells a subject or an attribute."""
+
+    text: str
+    plain: str
+    """The same without a capital that may be owed to its place in the sentence; mostly there is none."""
+
+
 @lru_cache(maxsize=4096)
-def name(text: str) -> str:
-    """A subject's or attribute's name as it is compared: without its article; white space, case and what Unicode has
-    two ways to write levelled."""
+def spelled(text: str) -> str:
+    """A subject or attribute as it is told from others: without its article; white space and what Unicode has two
+    ways to write levelled, and case kept, since `/srv/A` is not `/srv/a`."""
     if text.isascii():  # the same, without a regular expression
-        words = text.lower().split()
-        if len(words) > 1 and words[0] in _ARTICLES:
+        words = text.split()
+        if len(words) > 1 and words[0].lower() in _ARTICLES:
             del words[0]
         return " ".join(words)
-    return unicodedata.normalize("NFC", _ARTICLE.sub("", " ".join(text.split())).casefold())
+    return unicodedata.normalize("NFC", _ARTICLE.sub("", " ".join(text.split())))
+
+
+@lru_cache(maxsize=4096)
+def name(text: str) -> str:
+    """The name under which a subject or attribute is looked up: every spelling of it, case levelled."""
+    return unicodedata.normalize("NFC", spelled(text).casefold())
+
+
+def spelling(text: str, said: str) -> Spelling:
+    """How a statement, of which `said` is the sentence, spells a subject or attribute of its slot.
+
+    The first word of a sentence has a capital whatever it is. Where a subject begins the sentence, as in "Job J-88:
+    Deploy target = /srv/a7", the attribute is written like the beginning of another.
+    """
+    own = spelled(text)
+    first = said.split(maxsplit=1)[:1]
+    return Spelling(own, own if first and first[0].lower() in _ARTICLES else _uncapitalised(own))
+
+
+def _uncapitalised(text: str) -> str:
+    """A name without the capital that its first word, a common one as far as its form tells, may owe to its place."""
+    word = text.partition(" ")[0]
+    if len(word) > 1 and word.isalpha() and word[0].isupper() and word[1:].islower():
+        return f"{word[0].lower()}{text[1:]}"
+    return text
 
 
 def slot_in(text: str, sentence: Sentence) -> Slot | None:

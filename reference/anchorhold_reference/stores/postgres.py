@@ -31,7 +31,7 @@ from anchorhold_reference.errors import (
 )
 from anchorhold_reference.forks import watch
 from anchorhold_reference.ledger import Dialect, Row
-from anchorhold_reference.schema import LAYOUT, POSTGRES, TABLES
+from anchorhold_reference.schema import DIGESTS, LAYOUT, POSTGRES, TABLES
 from anchorhold_reference.stores.outer import ColdStore
 
 DIALECT = Dialect(name="postgresql", levelled="lower(encode({}, 'escape'))")
@@ -100,6 +100,11 @@ class PostgresLedger:
             (layout,) = self.one("SELECT layout FROM anchorhold")
             if layout != LAYOUT:
                 raise ForeignStoreError(self.where, f"written in layout {layout}, and this version reads {LAYOUT}")
+            if self.one("SELECT to_regprocedure('digest(text)') IS NULL") == (True,):
+                raise ForeignStoreError(
+                    self.where,
+                    f"schema {self.schema!r} was made with indexes over whole texts, into which no long text fits",
+                )
             # A new opening is a new epoch, whatever was or was not written in the last one (EPO-2).
             self.run("UPDATE counter SET value = value + 1 WHERE name = 'epoch'")
         self.one("SELECT pg_advisory_lock(?)", (self._key(f"opening {self.issuer.hex()}"),))
@@ -304,11 +309,19 @@ _TYPES = (
     (r"\bREAL\b", "DOUBLE PRECISION"),
     (r"\) WITHOUT ROWID", ")"),
 )
+_INDEXED = (
+    (r',\s+UNIQUE \("user", name, branch\)', ""),
+    (r",\s+PRIMARY KEY \(session, id, carrier\)", ""),
+    (r"ON turn \(session, id\)", "ON turn (session, digest(id))"),
+    (r"ON (fact|tombstone) \(session, literal\)", r"ON \1 (session, digest(literal))"),
+)
+"""Where an index is over texts of the caller's, of any length. Names of slots are no longer than `extract.slots`
+reads them, names of speakers and causes are our own."""
 
 
 def tables_of_postgres() -> str:
     """The ledger's tables in PostgreSQL's types: the same names and columns, written once, in `schema`."""
     script = TABLES
-    for pattern, there in _TYPES:
+    for pattern, there in (*_TYPES, *_INDEXED):
         script = re.sub(pattern, there, script)
-    return script + POSTGRES
+    return DIGESTS + script + POSTGRES
