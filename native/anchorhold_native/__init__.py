@@ -11,5 +11,5 @@ __all__ = ["LAYOUT", "RULES"]
 RULES: Final = 4
 """Which rules of extraction this was written for: `anchorhold_reference.extract.engine.RULES` of the same date."""
 
-LAYOUT: Final = 5
+LAYOUT: Final = 6
 """Which layout of tokens and originals: `anchorhold_reference.schema.LAYOUT`."""

@@ -18,7 +18,8 @@ def fork(session: Session, branch: str) -> None:
     ledger = session.ledger
     with ledger.transaction():
         found = ledger.first(
-            'SELECT 1 FROM session WHERE "user" = ? AND name = ? AND branch = ?', (session.user, session.name, branch)
+            'SELECT 1 FROM session WHERE "user" == ? AND name == ? AND branch == ?',
+            (session.user, session.name, branch),
         )
         if found is not None:
             raise BranchExistsError(branch)

@@ -65,12 +65,12 @@ def _spans(session: Session, turn: str) -> list[int]:
     """The branch's span of a turn's id, and those of that id which it rewound and no other branch has: an id that
     came anew must not keep what it said before from being erased. Where it has none, all that it rewound."""
     seen = session.ledger.all(
-        "SELECT t.carrier FROM lineage g JOIN turn t ON t.session = g.node AND t.id = ? "
+        "SELECT t.carrier FROM lineage g JOIN turn t ON t.session = g.node AND t.id == ? "
         "AND t.carrier BETWEEN g.first AND g.last WHERE g.session = ?",
         (turn, session.id),
     )
     rewound = session.ledger.all(
-        "SELECT t.carrier FROM turn t WHERE t.session = ? AND t.id = ? AND (? = 0 OR NOT EXISTS "
+        "SELECT t.carrier FROM turn t WHERE t.session = ? AND t.id == ? AND (? = 0 OR NOT EXISTS "
         "(SELECT 1 FROM visible v WHERE v.carrier = t.carrier))",
         (session.id, turn, len(seen)),
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 APPLICATION_ID = 0x416E6368
 """`Anch`: tells this file from anybody else's database."""
-LAYOUT = 5
+LAYOUT = 6
 
 TABLES = """
 -- Grows strictly, across restarts too (EPO-2).
