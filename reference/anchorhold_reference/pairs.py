@@ -1,8 +1,9 @@
 """Calls and their results stand in the window together (STR-1): whoever puts a result there brings the turn back that
-issued its call, and with that turn the results of its other calls.
+issued its call, and with that turn the latest results of its other calls.
 
 Of a turn that left, its calls are on record; what a result answers stands in the result alone. But a call and its
-results leave together, so the results are looked for among what left with the call, right after it.
+results leave together, so the results are looked for among what left with the call. Where a turn has one call nothing
+is read for that, since the result of that one has just come.
 """
 
 import contextlib
@@ -125,7 +126,7 @@ def _return(session: "Session", span: int, *, strict: bool) -> list[tuple[str, i
 
 
 def _results(session: "Session", span: int, turn: Turn, leaf: int | None, *, strict: bool) -> Iterator[int]:
-    """The results, out of the window, of those calls of a turn to which the window has none."""
+    """The latest results, out of the window, of those calls of a turn to which the window has none."""
     here = {one.turn.result_of for one in session.live() if one.turn is not None and one.carrier > span}
     wanted = {call.id for call in turn.calls} - here
     for other in _left_with(session, span, leaf) if wanted else ():
@@ -143,20 +144,20 @@ def _results(session: "Session", span: int, turn: Turn, leaf: int | None, *, str
 
 
 def _left_with(session: "Session", span: int, leaf: int | None) -> list[int]:
-    """The spans after a span that left the window as it did, in order: under the same summary, or under none since
-    what belonged to them was forgotten."""
+    """The spans after a span that left the window as it did, newest first: under the same summary, or under none,
+    since what belonged to them was forgotten."""
     if leaf is not None:
         rows = session.ledger.all(
             "SELECT k.carrier FROM covers k JOIN carrier c ON c.id = k.carrier AND c.generation = 0 "
             "AND c.state = 'raw' WHERE k.summary = ? AND k.carrier > ? AND NOT EXISTS "
-            "(SELECT 1 FROM live w WHERE w.session = ? AND w.carrier = k.carrier) ORDER BY k.carrier",
+            "(SELECT 1 FROM live w WHERE w.session = ? AND w.carrier = k.carrier) ORDER BY k.carrier DESC",
             (leaf, span, session.id),
         )
     else:
         rows = session.ledger.all(
             "SELECT v.carrier FROM visible v WHERE v.session = ? AND v.generation = 0 AND v.state = 'raw' "  # noqa: S608
             "AND v.carrier > ? AND NOT EXISTS (SELECT 1 FROM live w WHERE w.session = v.session "
-            f"AND w.carrier = v.carrier) AND NOT {COVERED} ORDER BY v.carrier",
+            f"AND w.carrier = v.carrier) AND NOT {COVERED} ORDER BY v.carrier DESC",
             (session.id, span),
         )
     return [int(one) for (one,) in rows]
@@ -188,14 +189,10 @@ def been_away(ledger: Ledger, spans: Sequence[int]) -> set[int]:
     return found
 
 
-def answers_in(ledger: Ledger, spans: Iterable[int], calls: Collection[str]) -> set[str]:
-    """Which calls are answered by any of these spans, in order, as far as their originals are there."""
-    wanted, found = set(calls), set[str]()
+def any_answers(ledger: Ledger, spans: Iterable[int], calls: Collection[str]) -> bool:
+    """Whether one of these spans is the result of one of the calls, as far as their originals are there."""
     for span in spans:
-        if wanted == found:
-            break
         source = source_of(ledger, span)
-        answered = None if source is None else decode(source).result_of
-        if answered in wanted:
-            found.add(answered)
-    return found
+        if source is not None and decode(source).result_of in calls:
+            return True
+    return False

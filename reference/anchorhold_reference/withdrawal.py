@@ -11,7 +11,7 @@ from anchorhold_reference.anchors import Pin, holds_without_tombstone, pins_of, 
 from anchorhold_reference.decide import Copy, Holding
 from anchorhold_reference.errors import UnknownTurnError
 from anchorhold_reference.extract.facts import UnreadableError
-from anchorhold_reference.pairs import answers_in, bring_back, came_back, cleared, issued_by, place_of, put_back
+from anchorhold_reference.pairs import any_answers, bring_back, came_back, cleared, issued_by, place_of, put_back
 from anchorhold_reference.planning import grouped
 from anchorhold_reference.recovery import release_spans, take_all_back
 from anchorhold_reference.session import Live, Session
@@ -273,11 +273,13 @@ def _halves(session: Session, undone: Sequence[_Undone], returned: Sequence[int]
             issuer = issued_by(session, one.turn.result_of, before=one.carrier)
             if issuer is not None and issuer not in there and not cleared(session, issuer):
                 torn.add(group[i])
-        # Whoever was replaced had all its results: one that is nowhere is gone, one that came later is to come again.
-        open_ = {call.id for call in one.turn.calls} - answered if one.turn.status != "killed" else set[str]()
-        later = [other for chain in undone for other in chain.since] if open_ else []
-        if open_ - answers_in(session.ledger, later, open_):
-            torn.add(group[i])
+        # A call that was replaced had been answered: where its result is nowhere it is gone, and where it came later
+        # it is to come again. One that has another of its turn's results beside it stays with that.
+        calls = {call.id for call in one.turn.calls} if one.turn.status != "killed" else set[str]()
+        if calls and not calls & answered:
+            later = sorted(other for chain in undone for other in chain.since)
+            if not any_answers(session.ledger, later, calls):
+                torn.add(group[i])
     # What was never out of the window has no original to be asked for, and keeps its group there.
     torn -= {group[i] for i, one in enumerate(live) if one.carrier not in freed.union(returned)}
     return {one.carrier for i, one in enumerate(live) if group[i] in torn}
