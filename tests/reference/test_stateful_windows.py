@@ -104,7 +104,7 @@ class Windows(RuleBasedStateMachine):
 
     @rule(calls=st.integers(1, 3))
     def call(self, calls: int) -> None:
-        self.put(calls=tuple(ToolCall(id=f"c{self.count}-{n}", name="run", arguments="{}") for n in range(calls)))
+        self.put(calls=tuple(ToolCall(id=f"c{self.count}-{n}", name="run", arguments="") for n in range(calls)))
 
     def calls(self) -> list[str]:
         return [call.id for one in self.branch.turns if one.id not in self.erased for call in one.calls]
