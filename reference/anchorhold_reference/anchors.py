@@ -97,3 +97,27 @@ def loose_without(session: Session, span: int, *, before: int, after: int) -> tu
         )
         if not keeps(Assertion(carried=bool(carried), original=False, tombstoned=bool(tombstoned)))
     )
+
+
+def original_there(session: Session, span: int) -> bool:
+    """Whether what a span asserts can still be had from its original."""
+    return (
+        session.ledger.first(
+            "SELECT 1 FROM live WHERE session = ? AND carrier = ? "
+            "UNION SELECT 1 FROM pointer WHERE span = ? AND holding = 'committed'",
+            (session.id, span, span),
+        )
+        is not None
+    )
+
+
+def holds_without_tombstone(session: Session, span: int, fact: int) -> bool:
+    """Whether an assertion is anchored, whatever was decided on it: by its original, or by the summary over it."""
+    if original_there(session, span):
+        return True
+    top, _ = session.summary_over(span) or (None, None)
+    found = session.ledger.first(
+        f"SELECT 1 FROM assertion a JOIN turn t ON t.carrier = a.span WHERE a.span = ? AND a.fact = ? AND {_CARRIED}",  # noqa: S608
+        (span, fact, top),
+    )
+    return found is not None

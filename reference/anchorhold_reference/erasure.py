@@ -17,7 +17,7 @@ from anchorhold_reference.session import Session
 from anchorhold_reference.steps import write_manifest
 from anchorhold_reference.summaries import Claim, manifest, remnant_line
 from anchorhold_reference.values import Clock, Uptime
-from anchorhold_reference.withdrawal import archive
+from anchorhold_reference.withdrawal import take_out
 from anchorhold_spec.vocabulary import Outcome, OutcomeKind
 
 
@@ -79,14 +79,14 @@ def _spans(session: Session, turn: str) -> list[int]:
 
 def _part_from(branch: Session, span: int, *, now: float, age: float) -> None:
     """Where a window shows the turn with calls or results that belong to it, these leave the window too, and can be
-    asked for all the same: half a pair may not stay (STR-1)."""
+    asked for all the same: half a pair may not stay (STR-1). A late result of theirs brings them back."""
     live = branch.live()
     at = next((i for i, one in enumerate(live) if one.carrier == span), None)
     if at is None:
         return
     group, _ = grouped(live)
     mates = [one for i, one in enumerate(live) if group[i] == group[at] and i != at]
-    archive(branch, mates, now=now, age=age)
+    take_out(branch, mates, now=now, age=age)
 
 
 def _erase(session: Session, span: int, *, now: float) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from anchorhold_reference import cold
 from anchorhold_reference.ages import advance
-from anchorhold_reference.anchors import anchors_of
+from anchorhold_reference.anchors import anchors_of, original_there
 from anchorhold_reference.decide import Copy, Holding, may_expire, stays_anchored
 from anchorhold_reference.extract import Mention, stands_in
 from anchorhold_reference.extract.facts import UnreadableError
@@ -125,7 +125,7 @@ def tombstone(
         superseder = None
         if superseded_by is not None:
             superseder = session.span_of(superseded_by)
-            if superseder is None or not _anchored(session, superseder):
+            if superseder is None or not original_there(session, superseder):
                 return _no(f"turn {superseded_by!r}, named as superseder, is not anchored itself (MAN-4)")
         before = ledger.one("SELECT count(*) FROM tombstone WHERE session = ?", (session.id,))
         ledger.many(
@@ -192,15 +192,3 @@ def _named(session: Session, span: int, literal: str) -> list[int]:
     if around:
         return [fact for length, fact in around if length == around[0][0]]
     return [fact for fact, text in rows if stands_in(literal, text) >= 0]
-
-
-def _anchored(session: Session, span: int) -> bool:
-    """Whether what a span asserts can still be had from its original."""
-    return (
-        session.ledger.first(
-            "SELECT 1 FROM live WHERE session = ? AND carrier = ? "
-            "UNION SELECT 1 FROM pointer WHERE span = ? AND holding = 'committed'",
-            (session.id, span, span),
-        )
-        is not None
-    )

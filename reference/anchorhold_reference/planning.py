@@ -7,8 +7,10 @@ from anchorhold_reference.codec import size_text
 from anchorhold_reference.decide import Candidate, select
 from anchorhold_reference.extract import Mention
 from anchorhold_reference.extract.facts import UnreadableError
+from anchorhold_reference.pairs import been_away
 from anchorhold_reference.session import Live, Session
 from anchorhold_reference.values import CountTokens, Settings
+from anchorhold_spec.vocabulary import ToolCall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,8 @@ class Plan:
     """Those of the raw spans that call a tool."""
     version: int
     """Of the window when it was read (CON-2, CON-3)."""
+    newest: int
+    """The newest turn in it then."""
     stay: int
     """Size of what stays in the window."""
     held_up_by: tuple[str, ...]
@@ -51,6 +55,8 @@ def make_plan(
             except UnreadableError as error:
                 unreadable[one.carrier] = f"{one.turn.id!r} has no manifest (MAN-3): {error}"
     groups, waiting = grouped(live)
+    if waiting:
+        waiting -= _waited(session, live, waiting)
     asked = latest_request(live)
     reasons: list[str] = []
     candidates: list[Candidate] = []
@@ -82,9 +88,22 @@ def make_plan(
         read={one.carrier: read[one.carrier] for one in chosen if one.turn is not None},
         calling=frozenset(one.carrier for one in chosen if one.turn is not None and one.turn.calls),
         version=version,
+        newest=max((one.carrier for one in live if one.turn is not None), default=0),
         stay=sum(candidates[i].size for i in staying),
         held_up_by=tuple(reasons),
     )
+
+
+def _calls(one: Live) -> tuple[ToolCall, ...]:
+    return () if one.turn is None else one.turn.calls
+
+
+def _waited(session: Session, live: Sequence[Live], waiting: set[int]) -> set[int]:
+    """Those of the waiting that a late result brought back: all their calls had been answered before they left, and
+    what answered one of them was forgotten or let go since. It would be waited for in vain (PRO-2)."""
+    here = {one.turn.result_of for one in live if one.turn is not None and one.turn.status != "unfinished"}
+    partly = {live[i].carrier: i for i in waiting if any(call.id in here for call in _calls(live[i]))}
+    return {partly[span] for span in been_away(session.ledger, list(partly))}
 
 
 def latest_request(live: Sequence[Live]) -> int | None:

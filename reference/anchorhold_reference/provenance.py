@@ -1,7 +1,8 @@
 """What the summaries of a branch lead to: pointers, and how many of them cannot be followed yet, or at all."""
 
 from anchorhold_reference import cold
-from anchorhold_reference.session import UNDER, Session
+from anchorhold_reference.session import Session
+from anchorhold_reference.under import UNDER
 from anchorhold_reference.values import Ratios
 
 

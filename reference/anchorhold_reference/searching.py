@@ -10,8 +10,9 @@ from anchorhold_reference.errors import MismatchError, StoreError
 from anchorhold_reference.extract import stands_in
 from anchorhold_reference.extract.facts import UnreadableError
 from anchorhold_reference.originals import DROPPED, Original, as_answer, of_row, original, outside, with_original
-from anchorhold_reference.session import UNDER, Session, carrier_id
+from anchorhold_reference.session import Session, carrier_id
 from anchorhold_reference.status import faults_in_short
+from anchorhold_reference.under import UNDER
 from anchorhold_reference.window import Window
 from anchorhold_spec.vocabulary import Answer, AnswerKind
 
@@ -95,7 +96,8 @@ def _in_manifests(session: Session, literal: str) -> Answer | None:
     ledger = session.ledger
     for (summary,) in ledger.all(
         "SELECT w.carrier FROM live w JOIN summary s ON s.carrier = w.carrier WHERE w.session = ? UNION ALL "
-        "SELECT r.carrier FROM archived r JOIN summary s ON s.carrier = r.carrier WHERE r.session = ?",
+        "SELECT r.carrier FROM archived r JOIN summary s ON s.carrier = r.carrier "
+        "JOIN visible v ON v.carrier = r.carrier AND v.session = r.session WHERE r.session = ?",
         (session.id, session.id),
     ):
         for fact, said, speaker in ledger.all(

@@ -3,13 +3,14 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from anchorhold_reference import cold
 from anchorhold_reference.codec import decode, digest, encode, verbatim
-from anchorhold_reference.decide import Holding, classify
+from anchorhold_reference.decide import classify
 from anchorhold_reference.errors import StoreError, TurnConflictError
 from anchorhold_reference.extract import Mention, facts_of
 from anchorhold_reference.extract.slots import name
 from anchorhold_reference.ledger import Ledger, batched, marks
+from anchorhold_reference.pairs import bring_back
+from anchorhold_reference.under import UNDER
 from anchorhold_reference.window import Window, Windows
 from anchorhold_spec.vocabulary import Turn
 
@@ -19,14 +20,6 @@ _APPENDED = 4096
 """Turns that are kept decoded at most since they were appended, where nobody asks for the window."""
 _SMALL = 4096
 """Bytes that each of them has at most."""
-UNDER = (
-    "summary x JOIN summary l ON l.chain = x.chain AND l.carrier <= x.carrier "
-    "JOIN visible v ON v.carrier = l.carrier AND v.session = ? AND v.state = 'committed' "
-    "JOIN covers k ON k.summary = l.carrier "
-    "AND NOT EXISTS (SELECT 1 FROM live w WHERE w.session = v.session AND w.carrier = k.carrier)"
-)
-"""What a summary `x` of a branch (the parameter) stands for: `k.carrier`, summaries among them. A span that came
-back into the window (STR-1) is not under it; one that left twice is there twice."""
 
 
 class Live(NamedTuple):
@@ -45,22 +38,6 @@ class Live(NamedTuple):
     def id(self) -> str:
         """Its id outside."""
         return carrier_id(self.carrier, self.generation)
-
-
-def restore_payload(ledger: Ledger, span: int) -> bool:
-    """Take a raw span's bytes back from the cold store, so that it can be live again; false where they are not there
-    any more. Inside a transaction.
-
-    Raises `MismatchError` where they are others (EPO-3), `StoreError` where they are lost.
-    """
-    (held,) = ledger.one("SELECT payload IS NOT NULL FROM turn WHERE carrier = ?", (span,))
-    if held:
-        return True
-    issued = cold.pointer_to(ledger, span)
-    if issued is None or issued.holding is not Holding.COMMITTED:
-        return False
-    ledger.run("UPDATE turn SET payload = ? WHERE carrier = ?", (encode(cold.fetch(ledger, issued)), span))
-    return True
 
 
 def carrier_id(carrier: int, generation: int) -> str:
@@ -148,25 +125,11 @@ class Session:
                     [(self.id, call, carrier) for call in dict.fromkeys(call.id for call in turn.calls)],
                 )
             if turn.result_of is not None:
-                self._find_call(turn.result_of)
+                # A late result finds its call (STR-1); where that is damaged, it must not be lost for it.
+                bring_back(self, [(turn.result_of, carrier)], strict=False)
         if len(self._turns) < _APPENDED and len(payload) <= _SMALL and verbatim(turn):
             self._turns[carrier] = (payload, turn)
         return carrier
-
-    def _find_call(self, call: str) -> None:
-        """Bring the turn that issued a call back into the window, raw, where a summary has taken its place: a late
-        result finds its call (STR-1)."""
-        found = self.ledger.first(
-            "SELECT k.carrier FROM lineage g JOIN tool_call k ON k.session = g.node AND k.id = ? "
-            "AND k.carrier BETWEEN g.first AND g.last WHERE g.session = ? ORDER BY k.carrier DESC LIMIT 1",
-            (call, self.id),
-        )
-        if found is None:
-            return
-        span = int(found[0])
-        if self.leaf_over(span) is None or not restore_payload(self.ledger, span):
-            return
-        self.ledger.run("INSERT INTO live (session, position, carrier) VALUES (?, ?, ?)", (self.id, span, span))
 
     def live(self) -> list[Live]:
         """The live window, in order."""

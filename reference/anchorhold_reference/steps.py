@@ -17,6 +17,7 @@ from anchorhold_reference.decide import Copy, EvidentialClass, Holding, Source, 
 from anchorhold_reference.errors import StoreError
 from anchorhold_reference.extract import mentions
 from anchorhold_reference.ledger import Row
+from anchorhold_reference.pairs import bring_back
 from anchorhold_reference.planning import Plan
 from anchorhold_reference.pointer import Address, pack
 from anchorhold_reference.session import Live, Session
@@ -46,6 +47,8 @@ class Staged:
     entries: int
     replaced: int | None
     """The older summary among what is replaced."""
+    newest: int
+    """The newest turn that was in the window when it was planned."""
 
 
 class Steps:
@@ -105,6 +108,7 @@ class Steps:
             carriers=tuple(carriers),
             entries=len(entries),
             replaced=None if older is None else older.carrier,
+            newest=plan.newest,
         )
 
     def _unchanged(self, plan: Plan) -> None:
@@ -256,6 +260,7 @@ class Steps:
                 "INSERT INTO live (session, position, carrier) VALUES (?, ?, ?)", (session.id, position, summary)
             )
             ledger.run("UPDATE carrier SET state = 'committed' WHERE id = ?", (summary,))
+            self._late_results(staged.newest)
             index.write(ledger, raw, known=texts)
             committed = ledger.run(
                 "UPDATE pointer SET holding = 'committed', indexed = 1 WHERE holding = 'staged' "
@@ -270,6 +275,20 @@ class Steps:
             session.new_version()
         if ledger.first("SELECT 1 FROM carrier WHERE id = ? AND state = 'committed'", (summary,)) is None:
             raise StoreError("the store said that the summary was committed, and does not have it so (OUT-3)")
+
+    def _late_results(self, newest: int) -> None:
+        """Let results that came while the summary was being written find calls that it has just replaced: for them
+        it is as if they had come after it (STR-1)."""
+        came = self.ledger.first(
+            "SELECT 1 FROM live WHERE session = ? AND position > ? LIMIT 1", (self.session.id, newest)
+        )
+        if came is not None:
+            answering = [
+                (one.turn.result_of, one.carrier)
+                for one in self.session.live()
+                if one.turn is not None and one.turn.result_of is not None and one.carrier > newest
+            ]
+            bring_back(self.session, answering, strict=False)
 
     def _as_staged(self, staged: Staged) -> None:
         """Read back what was staged: a store may say that it wrote, and have written less (OUT-3)."""

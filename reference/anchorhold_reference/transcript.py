@@ -25,13 +25,14 @@ from anchorhold_reference.provenance import is_pending, pointers, ratios
 from anchorhold_reference.recovery import recover
 from anchorhold_reference.retrieval import retrieve
 from anchorhold_reference.searching import search
-from anchorhold_reference.session import UNDER, Session, carrier_id
+from anchorhold_reference.session import Session, carrier_id
 from anchorhold_reference.status import accepted, causes, note, status
 from anchorhold_reference.stores.comparing import comparing
 from anchorhold_reference.stores.opening import OpenLedger, open_ledger, settled, settled_store
 from anchorhold_reference.stores.outer import ColdStore
 from anchorhold_reference.stores.sqlite import SqliteFile
 from anchorhold_reference.telemetry import Telemetry
+from anchorhold_reference.under import UNDER
 from anchorhold_reference.values import (
     Audit,
     Clock,

@@ -286,3 +286,77 @@ def test_man_4_a_tombstone_of_one_branch_is_none_of_the_other_s(make):
         side.tombstone("7001", "t1", "not any more")
         assert side.reconstitute("db-1", "port").kind is AnswerKind.TOMBSTONED
         assert main.reconstitute("db-1", "port").value == "7001"
+
+
+# -- what only a summary says, and what was decided --
+
+
+@pytest.mark.parametrize("to", range(1, 10))
+@pytest.mark.parametrize("cleared", [False, True])
+def test_anc_1_a_rewind_loses_nothing_that_only_a_summary_says(make, script, to, cleared):
+    """Two generations over 1-8, every original that may go gone, before and after a clear."""
+    script.say(*(port(n) for n in range(1, 10)))
+    transcript = make(settings=Settings(horizon=0, keep=1))
+    for n in range(1, 10):
+        fill(transcript, n, n)
+        if n in {5, 9}:
+            transcript.compact()
+            tokens = {p.covers[0]: p.token for p in transcript.pointers()}
+            if cleared and n == 9:
+                transcript.clear()
+            for token in tokens.values():
+                assert transcript.evict(token).kind is OutcomeKind.COMMITTED
+    for last in (to, max(1, to - 1)):
+        transcript.rewind(f"t{last}")
+        if cleared:
+            assert transcript.live() == []
+        for n in range(1, last + 1):
+            assert transcript.reconstitute(f"db-{n}", "port").value == str(7000 + n)
+            assert transcript.search(str(7000 + n)).kind is AnswerKind.FOUND
+    fill(transcript, 20, 23)
+    assert transcript.compact().kind is OutcomeKind.COMMITTED
+    for n in (*range(1, last + 1), 20, 21, 22, 23):
+        assert transcript.reconstitute(f"db-{n}", "port").value == str(7000 + n)
+
+
+def test_anc_1_nor_what_a_later_summary_says_for_an_earlier_turn(make, script):
+    """The first summary does not say it; the second does, for another turn's sake, and the original goes."""
+    transcript = make(settings=Settings(horizon=0, keep=1))
+    fill(transcript, 1, 3)
+    transcript.compact()
+    fill(transcript, 4, 4)
+    transcript.append(turn(5, port(1)))
+    fill(transcript, 6, 6)
+    script.say(port(1))
+    transcript.compact()
+    assert transcript.evict(token_of(transcript, "t1")).kind is OutcomeKind.COMMITTED
+    transcript.rewind("t4")
+
+    assert transcript.reconstitute("db-1", "port").value == "7001"
+    assert transcript.live()[0].covers == ("t1", "t2")
+    fill(transcript, 7, 9)
+    assert transcript.compact().kind is OutcomeKind.COMMITTED
+    assert transcript.reconstitute("db-1", "port").value == "7001"
+
+
+@pytest.mark.parametrize("evicted", [False, True])
+def test_man_4_a_decision_that_names_what_was_taken_back_is_taken_back(make, evicted):
+    transcript = make(settings=Settings(horizon=0, keep=1))
+    transcript.append(turn(1, "The owner of job J-1 is bob."))
+    fill(transcript, 2, 3)
+    if evicted:
+        transcript.compact()
+    transcript.append(turn(4, "The owner of job J-1 is eve."))
+    assert transcript.tombstone("bob", "t1", "superseded", superseded_by="t4").kind is OutcomeKind.COMMITTED
+    assert transcript.tombstone("eve", "t4", "a slip").kind is OutcomeKind.COMMITTED
+    if evicted:
+        assert transcript.evict(token_of(transcript, "t1")).kind is OutcomeKind.COMMITTED
+    transcript.rewind("t3")
+
+    answer = transcript.reconstitute("job J-1", "owner")
+    left = [(one.source, one.superseder) for one in transcript.tombstones()]
+    if evicted:  # nothing holds it any more, and its loss stays on record
+        assert (answer.kind, left) == (AnswerKind.TOMBSTONED, [("t1", None)])
+    else:
+        assert (answer.kind, answer.value, left) == (AnswerKind.FOUND, "bob", [])
+    assert transcript.status().tombstones == len(left)
