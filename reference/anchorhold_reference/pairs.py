@@ -88,7 +88,7 @@ def bring_back(session: "Session", results: Iterable[tuple[str, int]], *, strict
 def issued_by(session: "Session", call: str, *, before: int) -> int | None:
     """The turn that issued a call, the newest that came before its result: ids of calls come again."""
     row = session.ledger.first(
-        "SELECT k.carrier FROM lineage g JOIN tool_call k ON k.session = g.node AND k.id = ? "
+        "SELECT k.carrier FROM lineage g JOIN tool_call k ON k.session = g.node AND k.id == ? "
         "AND k.carrier BETWEEN g.first AND g.last WHERE g.session = ? AND k.carrier < ? "
         "ORDER BY k.carrier DESC LIMIT 1",
         (call, session.id, before),
