@@ -18,7 +18,8 @@ from anchorhold_reference.extract import facts_of, mentions
 from anchorhold_reference.extract.engine import ENGINE, PYTHON, RULES, choose
 from anchorhold_reference.extract.mention import Mention
 from anchorhold_reference.extract.patterns import BOUND_WORDS, MONTHS
-from anchorhold_reference.extract.text import HEDGING_WORDS, NEGATING_WORDS, SPEAKERS
+from anchorhold_reference.extract.doubts import HEDGING_WORDS
+from anchorhold_reference.extract.text import NEGATING_WORDS, SPEAKERS
 from anchorhold_spec.vocabulary import Turn
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -7,6 +7,8 @@ fast. Everything here depends on the word alone.
 import re
 from typing import Final, TypeAlias
 
+from anchorhold_reference.extract.doubts import HEDGE as HEDGES
+from anchorhold_reference.extract.doubts import HEDGING_WORDS, WIDE_WORDS
 from anchorhold_reference.extract.memo import Memo
 from anchorhold_reference.extract.mention import PLAIN, key_of
 from anchorhold_reference.extract.patterns import (
@@ -18,8 +20,7 @@ from anchorhold_reference.extract.patterns import (
     UNIT,
     WORD,
 )
-from anchorhold_reference.extract.text import HEDGE as HEDGES
-from anchorhold_reference.extract.text import HEDGING_WORDS, NEGATING_WORDS, NEGATOR, SPEAKERS, WIDE_WORDS, Spans
+from anchorhold_reference.extract.text import NEGATING_WORDS, NEGATOR, SPEAKERS, Spans
 
 LITERAL: Final = 1
 STOP: Final = 2
