@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from anchorhold_reference.extract.text import stands_in
+from anchorhold_reference.extract.standing import stands_in
 from anchorhold_spec.vocabulary import AnswerKind
 
 

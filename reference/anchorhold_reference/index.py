@@ -19,7 +19,7 @@ from typing import NamedTuple
 from anchorhold_reference import cold, vectors
 from anchorhold_reference.codec import decode, digest, shown
 from anchorhold_reference.errors import StoreError
-from anchorhold_reference.extract.text import UNSPACED
+from anchorhold_reference.extract.standing import UNSPACED
 from anchorhold_reference.ledger import AT_A_TIME, Ledger, Row, batched, marks
 
 _WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
