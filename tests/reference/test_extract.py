@@ -84,26 +84,48 @@ def test_man_2_and_man_5_what_differs_in_value_polarity_unit_bound_or_doubt_is_a
 CLAIM = "/srv/a7 works"
 DOUBTED = (
     *("I doubt that {}.", "It is doubtful that {}.", "It is untrue that {}.", "The claim that {} is false."),
-    *("It is false that {}.", "It is wrong that {}.", "It is a myth that {}.", "Ana denies that {}.", "{}, supposedly."),
+    *(
+        "It is false that {}.",
+        "It is wrong that {}.",
+        "It is a myth that {}.",
+        "Ana denies that {}.",
+        "{}, supposedly.",
+    ),
     *("It rarely happens that {}.", "It seldom happens that {}.", "{} hardly.", "{} scarcely.", "{} barely."),
     *("{} only on Mondays.", "{} sometimes.", "{} often.", "{} partly.", "{}, except on Mondays.", "Almost {}."),
     *("It is unlikely that {}.", "It is questionable that {}.", "Allegedly {}.", "Presumably {}.", "Reportedly {}."),
     *("It seems that {}.", "It appears that {}.", "Ana suspects that {}.", "Ana guessed that {}.", "I wonder, {}."),
-    *("Ana thinks {}.", "Ana claims that {}.", "We hope that {}.", "We assume {}.", "{} in theory.", "{}, provided that so."),
+    *(
+        "Ana thinks {}.",
+        "Ana claims that {}.",
+        "We hope that {}.",
+        "We assume {}.",
+        "{} in theory.",
+        "{}, provided that so.",
+    ),
     *("Few say that {}.", "Little says that {}.", "Somebody lacks proof that {}.", "It is far from so that {}."),
-    *("Formerly {}.", "It used to be that {}.", "It is impossible that {}.", "It would be that {}.", "It should be {}."),
+    *(
+        "Formerly {}.",
+        "It used to be that {}.",
+        "It is impossible that {}.",
+        "It would be that {}.",
+        "It should be {}.",
+    ),
 )
 DONE = (
     *("We rarely use {}.", "Avoid {}.", "They avoided using {}.", "It failed to use {}.", "She refused to use {}."),
     *("We tried to use {}.", "We stopped using {}.", "We ceased to use {}.", "It prevents the use of {}."),
-    *("The use of {} is forbidden.", "We decided against {}.", "Use something rather than {}.", "Use it instead of {}."),
+    *(
+        "The use of {} is forbidden.",
+        "We decided against {}.",
+        "Use something rather than {}.",
+        "Use it instead of {}.",
+    ),
     *("We plan to use {}.", "We forgot {}.", "We were unable to use {}.", "The use of {} was rejected."),
 )
 
 
-@pytest.mark.parametrize(
-    "text", [*(one.format(CLAIM) for one in DOUBTED), *(one.format("/srv/a7") for one in DONE)]
-)
+@pytest.mark.parametrize("text", [*(one.format(CLAIM) for one in DOUBTED), *(one.format("/srv/a7") for one in DONE)])
 def test_man_5_what_doubts_restricts_or_denies_a_claim_is_an_assertion_that_the_claim_does_not_carry(engine, text):
     plain = {
         m.key

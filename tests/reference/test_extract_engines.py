@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from transcript_texts import texts
 
 from anchorhold_reference.extract import facts_of, mentions
+from anchorhold_reference.extract.doubts import HEDGING_WORDS
 from anchorhold_reference.extract.engine import ENGINE, PYTHON, RULES, choose
 from anchorhold_reference.extract.mention import Mention
 from anchorhold_reference.extract.patterns import BOUND_WORDS, MONTHS
-from anchorhold_reference.extract.doubts import HEDGING_WORDS
 from anchorhold_reference.extract.text import NEGATING_WORDS, SPEAKERS
 from anchorhold_spec.vocabulary import Turn
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
-READ = {3: "6b27d0f6825bd99a98ba2d3b3ac5b9a08edbd8f3889fffca101b7a57f5122249"}
+READ = {4: "1f4fddcf1ceaf4d609dc982b0e647152e78b43ab758a75680841e100a555f60c"}
 """Rules → digest of the facts of `SAMPLE`."""
 SAMPLE = tuple(
     sorted(
@@ -386,6 +386,7 @@ def test_text_of_a_class_of_its_own_is_text(engine):
 
 
 FIXED = (
+    "I doubt that /srv/a7 works; it rarely did, and we failed to use C:/srv/a7. Avoid a few, few. It is false that so.",
     "The deploy target of job J-88 is /srv/a7. db: port != 80\nuser: the port of db is probably not 80, but see #12.",
     "  12→\tif x_y > 0x1F: return 'no'  # at least 30 ms, v1.2.3 and/or src/**/*.py\n",
     'Ana Kelvo said "stop, use port 7443" on 12 Nov 2026 at 09:14. 1. Retry 3 times. e.g. NASA isn’t 5% of APIs.',

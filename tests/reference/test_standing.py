@@ -24,7 +24,7 @@ def read(text: str, kind: str, literal: str) -> bool:
 @given(AROUND, st.sampled_from(LITERALS), AROUND)
 def test_rec_1_what_is_found_is_no_piece_of_another_fact(before, one, after):
     """Whatever stands around it: where it is found, no fact of one word reaches over one of its ends."""
-    kind, literal = one
+    _, literal = one
     text = f"Deleted {before}{literal}{after} today."
     at = stands_in(text, literal)
     if at < 0:
@@ -38,9 +38,13 @@ def test_rec_1_what_is_found_is_no_piece_of_another_fact(before, one, after):
 
 
 @given(
-    st.sampled_from(["", "(", "'", '"', "`", "path=", "**", "<", ">", "[", "{", "a: ", "- ", "• ", "3–", "see\u00a0"]),
+    st.sampled_from(
+        ["", "(", "'", '"', "`", "path=", "**", "<", ">", "[", "{", "a: ", "- ", "• ", "3–", "see\u00a0"]
+    ),
     st.sampled_from(LITERALS),
-    st.sampled_from(["", ")", "'", '"', "`", "**", "<", ">", "]", "}", ".", ",", ";", ":", "!", "?", "…", ":12 ", ")."]),
+    st.sampled_from(
+        ["", ")", "'", '"', "`", "**", "<", ">", "]", "}", ".", ",", ";", ":", "!", "?", "…", ":12 ", ")."]
+    ),
 )
 def test_rec_4_what_the_extractor_reads_to_the_letter_is_found(before, one, after):
     kind, literal = one
@@ -74,7 +78,10 @@ def test_rec_1_a_neighbour_does_not_stand_for_it(asked, said):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        *(("/srv/a7", said) for said in ("(/srv/a7)", "/srv/a7.", "/srv/a7,", "path=/srv/a7", "'/srv/a7'", "/srv/a7:12")),
+        *(
+            ("/srv/a7", said)
+            for said in ("(/srv/a7)", "/srv/a7.", "/srv/a7,", "path=/srv/a7", "'/srv/a7'", "/srv/a7:12")
+        ),
         *(("/srv/a7", said) for said in ("/srv/a7/", "**/srv/a7**", "`/srv/a7`", '{"p":"/srv/a7"}', "--dir=/srv/a7")),
         *(("/srv/a7", said) for said in ("path:/srv/a7", "<td>/srv/a7</td>", "~/srv/a7 and /srv/a7", "[/srv/a7](x)")),
         *(("5 ms", said) for said in ("3–5 ms", "- 5 ms", "• 5 ms", "– 5 ms", "=5 ms", "≤5 ms", "~5 ms", "1, 5 ms")),
@@ -89,4 +96,3 @@ def test_rec_1_a_neighbour_does_not_stand_for_it(asked, said):
 def test_rec_4_an_honest_find_stays(asked, said):
     for text in (said, f"It is {said} so.", f'"{said}" it is'):
         assert stands_in(text, asked) >= 0, text
-
