@@ -386,7 +386,7 @@ def test_text_of_a_class_of_its_own_is_text(engine):
 
 
 FIXED = (
-    "I doubt that /srv/a7 works; it rarely did, and we failed to use C:/srv/a7. Avoid a few, few. It is false that so.",
+    "I doubt that /srv/a7 works; it rarely did, and we failed to use C:/srv/a7. Avoid a few, few.",
     "The deploy target of job J-88 is /srv/a7. db: port != 80\nuser: the port of db is probably not 80, but see #12.",
     "  12→\tif x_y > 0x1F: return 'no'  # at least 30 ms, v1.2.3 and/or src/**/*.py\n",
     'Ana Kelvo said "stop, use port 7443" on 12 Nov 2026 at 09:14. 1. Retry 3 times. e.g. NASA isn’t 5% of APIs.',

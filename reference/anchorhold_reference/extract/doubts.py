@@ -2,9 +2,9 @@
 ("not", "never") is in `text`.
 
 A word is here where the claim may be true without it and false with it, or the other way round: "I doubt that it
-runs", "it rarely runs", "avoid it", "it failed to run". Each makes the whole sentence an assertion of its own, so that
-a summary carries it only by repeating it (MAN-5). Opposites of one word ("unsafe") are claims of their own, and not
-here.
+runs", "it rarely runs", "avoid it", "it failed to run". Each makes the whole sentence an assertion of its own, so
+that a summary carries it only by repeating it (MAN-5). Opposites of one word ("unsafe") are claims of their own, and
+not here.
 """
 
 import re
