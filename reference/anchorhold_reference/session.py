@@ -47,14 +47,14 @@ class Live(NamedTuple):
         return carrier_id(self.carrier, self.generation)
 
 
-def restore_payload(ledger: Ledger, span: int) -> bool:
+def restore_payload(ledger: Ledger, span: int, *, anew: bool = False) -> bool:
     """Take a raw span's bytes back from the cold store, so that it can be live again; false where they are not there
-    any more. Inside a transaction.
+    any more. `anew`: those that it has are damaged. Inside a transaction.
 
     Raises `MismatchError` where they are others (EPO-3), `StoreError` where they are lost.
     """
     (held,) = ledger.one("SELECT payload IS NOT NULL FROM turn WHERE carrier = ?", (span,))
-    if held:
+    if held and not anew:
         return True
     issued = cold.pointer_to(ledger, span)
     if issued is None or issued.holding is not Holding.COMMITTED:

@@ -342,6 +342,7 @@ class Transcript:
     def repair(self) -> Status:
         """Look again at what was found lost or damaged, after the store was seen to; what is right again ends the
         degraded state (RET-3)."""
+        self.live()
         repair(self._session)
         self._session.look_again()
         for span, _ in failed_audits(self._session):

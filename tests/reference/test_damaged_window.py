@@ -144,3 +144,16 @@ def test_out_3_damage_while_it_is_open_is_noticed_where_it_is_read(make, behind)
     assert transcript.compact().kind is OutcomeKind.COMMITTED
     assert transcript.live()[1].turn == "t3"
     assert not transcript.status().lossless
+
+
+def test_ret_3_a_repair_takes_the_turn_from_the_original_that_another_branch_has(make, behind):
+    transcript = make()
+    fill(transcript, 1, 6)
+    with transcript.fork("other") as other:
+        assert other.compact().kind is OutcomeKind.COMMITTED
+    damage(behind, "t3", lambda payload: b"\0")
+    transcript.reopen()
+    assert not transcript.status().lossless
+
+    assert transcript.repair().lossless
+    assert "7003" in transcript.live()[2].text
