@@ -14,6 +14,10 @@ DAMAGE = {
     "cut short": lambda payload: payload[:-4],
     "not UTF-8": lambda payload: payload[:-4] + b"\xff\xff\xff\xff",
     "of another turn": lambda payload: encode(Turn(id="t5", speaker="user", text="The port of db-5 is 7003.")),
+    "lost": lambda payload: None,
+    "an empty header": lambda payload: b"{}",
+    "another header": lambda payload: b'{"id": 1}\nx',
+    "a header that is a list": lambda payload: b"[]\n",
     "a header of other types": lambda payload: b'{"text":{},"calls":3,"data":[]}\n',
 }
 
