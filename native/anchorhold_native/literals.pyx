@@ -6,7 +6,7 @@ from anchorhold_native.patterns cimport Found, Pattern
 from anchorhold_native.words cimport Literal, Word
 from cpython.object cimport PyObject
 
-from anchorhold_reference.extract import patterns, text
+from anchorhold_reference.extract import doubts, patterns, text
 from anchorhold_reference.extract import words as python
 
 cdef int HEDGE = python.HEDGE
@@ -25,7 +25,7 @@ cdef str _QUOTED = "quotation"
 
 cdef Pattern _TIMESTAMP = Pattern(patterns.TIMESTAMP, "search")
 cdef Pattern _QUOTATION = Pattern(patterns.QUOTATION, "search")
-cdef Pattern _HEDGES = Pattern(text.HEDGE, "search")
+cdef Pattern _HEDGES = Pattern(doubts.HEDGE, "search")
 
 
 cdef tuple negators(Line line):

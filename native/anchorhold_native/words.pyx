@@ -17,7 +17,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_CLEAR, Py_DECREF, Py_INCREF, Py_XDECREF
 from libc.stdint cimport uint8_t, uint64_t
 
-from anchorhold_reference.extract import patterns, text
+from anchorhold_reference.extract import doubts, patterns, text
 from anchorhold_reference.extract import words as python
 
 cdef int LITERAL = python.LITERAL
@@ -66,7 +66,7 @@ cdef Pattern _CODE = Pattern(python._CODE, "fullmatch")
 cdef Pattern _HUMPS = Pattern(python._HUMPS, "search")
 cdef Pattern _LEADING = Pattern(python._LEADING, "match")
 cdef Pattern _NEGATOR = Pattern(text.NEGATOR, "search")
-cdef Pattern _HEDGES = Pattern(text.HEDGE, "search")
+cdef Pattern _HEDGES = Pattern(doubts.HEDGE, "search")
 
 
 # Nothing in it can lead back to it, and there are very many: the collector of garbage need not know of them.

@@ -4,10 +4,13 @@ An audit takes a span that has left the window, pins one of its facts, and fetch
 reconstitution fetches it.
 """
 
+import contextlib
+
 from anchorhold_reference import cold
 from anchorhold_reference.codec import digest, shown
 from anchorhold_reference.decide import Holding
 from anchorhold_reference.errors import MismatchError, StoreError
+from anchorhold_reference.pairs import source_of
 from anchorhold_reference.pointer import Address, pack
 from anchorhold_reference.session import Session
 from anchorhold_reference.values import Audit
@@ -134,7 +137,8 @@ def note_damage(session: Session, *, epoch: int, message: str, now: float) -> No
 
 def repair(session: Session) -> int:
     """Look again at every original that was found lost or damaged, put those back whose source is still held, and
-    answer with how many are still bad.
+    answer with how many are still bad. A damaged turn in the window is put back where another branch has its original
+    in the cold store.
 
     What is right again is taken off the record; an audit that had failed passes when it is made again.
     """
@@ -166,4 +170,9 @@ def repair(session: Session) -> int:
                 ledger.run("DELETE FROM damage WHERE epoch = ?", (epoch,))
             else:
                 bad += 1
+    for span in session.damaged:
+        with ledger.transaction(), contextlib.suppress(MismatchError, StoreError):
+            source = source_of(ledger, span)
+            if source is not None:
+                ledger.run("UPDATE turn SET payload = ? WHERE carrier = ?", (source, span))
     return bad

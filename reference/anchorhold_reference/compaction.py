@@ -87,7 +87,7 @@ class Compaction:
         with self.ledger.reading():
             live = self.session.live()
             version = self.session.version()
-            stopped = stopped_by(self.session)
+            stopped = stopped_by(self.session, compaction=True)
         sizes = [carrier_size(one, self.count) for one in live]
         size, high_water = sum(sizes), self.settings.high_water
         if high_water is not None and size <= high_water:

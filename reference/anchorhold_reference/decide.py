@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from anchorhold_reference.extract.slots import Spelling
-from anchorhold_reference.extract.text import stands_in
+from anchorhold_reference.extract.standing import stands_in
 from anchorhold_spec.vocabulary import AnswerKind
 
 

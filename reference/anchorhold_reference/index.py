@@ -19,12 +19,14 @@ from typing import NamedTuple
 from anchorhold_reference import cold, vectors
 from anchorhold_reference.codec import decode, digest, shown
 from anchorhold_reference.errors import StoreError
-from anchorhold_reference.extract.text import UNSPACED
+from anchorhold_reference.extract.standing import UNSPACED
 from anchorhold_reference.ledger import AT_A_TIME, Ledger, Row, batched, marks
 
 _WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 LONGEST = 64
 """Longer words are kept by their first characters only; the text itself is looked at in any case."""
+ASKED = 256
+"""Words of a question that are looked for: the index goes through its entries of each of them."""
 PAGE = 64
 """Candidates that are fetched at a time."""
 FEW = 4
@@ -235,8 +237,12 @@ def _page(columns: str, joins: str, condition: str, *, sqlite: bool) -> str:
 
 def ranked(ledger: Ledger, session: int, query: str, *, limit: int) -> list[tuple[int, float]]:
     """The spans that a query fits best, with how well: BM25 over its words in SQLite, higher is better; in
-    PostgreSQL the share of its words that stand there, of the newest thousand that have one."""
-    words = list(dict.fromkeys(words_of(query)))
+    PostgreSQL the share of its words that stand there, of the newest thousand that have one.
+
+    Of a question of more than `ASKED` different words its longest are looked for, which are hardly common, those that
+    come first before others as long.
+    """
+    words = sorted(dict.fromkeys(words_of(query)), key=len, reverse=True)[:ASKED]
     if not words:
         return []
     if ledger.dialect.name == "sqlite":

@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from anchorhold_reference import cold
-from anchorhold_reference.codec import decode
+from anchorhold_reference.codec import decode, digest
 from anchorhold_reference.decide import Holding
+from anchorhold_reference.decoded import damage_of
 from anchorhold_reference.errors import MismatchError, StoreError
 from anchorhold_reference.ledger import Ledger, batched, marks
 from anchorhold_reference.under import COVERED, UNDER
@@ -27,11 +28,15 @@ def source_of(ledger: Ledger, span: int) -> bytes | None:
 
     Raises `MismatchError` where they are others (EPO-3), `StoreError` where they are lost.
     """
-    (held,) = ledger.one("SELECT payload FROM turn WHERE carrier = ?", (span,))
-    if held is not None:
+    held, mark, turn = ledger.one("SELECT payload, digest, id FROM turn WHERE carrier = ?", (span,))
+    if held is not None and digest(cold.as_bytes(held)) == bytes(mark):
         return cold.as_bytes(held)
     issued = cold.pointer_to(ledger, span)
-    return None if issued is None or issued.holding is not Holding.COMMITTED else cold.checked(ledger, issued)
+    if issued is not None and issued.holding is Holding.COMMITTED:
+        return cold.checked(ledger, issued)
+    if held is not None:
+        raise StoreError(damage_of(str(turn)))
+    return None
 
 
 def put_back(session: "Session", span: int) -> Turn | None:
@@ -51,7 +56,9 @@ def put_back(session: "Session", span: int) -> Turn | None:
             "UPDATE live SET position = ? WHERE session = ? AND carrier = ?",
             (place_of(session, int(there[0]), without=span), session.id, there[0]),
         )
-    ledger.run("UPDATE turn SET payload = ? WHERE carrier = ? AND payload IS NULL", (source, span))
+    ledger.run(
+        "UPDATE turn SET payload = ? WHERE carrier = ? AND (payload IS NULL OR payload <> ?)", (source, span, source)
+    )
     ledger.run(
         "INSERT INTO live (session, position, carrier) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
         (session.id, span, span),

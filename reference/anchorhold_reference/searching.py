@@ -71,7 +71,11 @@ def search(session: Session, literal: str) -> Answer:
                     carrier=one.id,
                     reason="only a summary's own words say it; no turn supports them (MAN-2)",
                 )
-        unread = [one.turn.id for one in live if one.turn is not None and one.turn.data is not None]
+        unread = [
+            one.turn.id
+            for one in live
+            if one.turn is not None and one.turn.data is not None and one.carrier not in session.damaged
+        ]
         faults += lost(session)
         if faults or unread:
             reason = "; ".join([*faults, *(f"turn {turn!r} is not text" for turn in unread)])
@@ -135,6 +139,7 @@ def originals_with(
     for one in reversed(window.live if anywhere or window.may_say(literal) else ()):
         if (
             one.turn is not None
+            and one.damage is None
             and _says(shown(one.turn) or "", literal, anywhere=anywhere)
             and not _dropped(session, one.carrier, literal)
         ):

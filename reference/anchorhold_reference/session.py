@@ -3,10 +3,12 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from anchorhold_reference.codec import decode, digest, encode, verbatim
+from anchorhold_reference.codec import digest, encode
 from anchorhold_reference.decide import classify
+from anchorhold_reference.decoded import Decoded, damage_of, stand_in
 from anchorhold_reference.errors import StoreError, TurnConflictError
 from anchorhold_reference.extract import Mention, facts_of
+from anchorhold_reference.extract.facts import UnreadableError
 from anchorhold_reference.extract.slots import name
 from anchorhold_reference.ledger import Ledger, batched, marks
 from anchorhold_reference.pairs import bring_back
@@ -16,10 +18,6 @@ from anchorhold_spec.vocabulary import Turn
 
 END = 2**62
 """Greater than any carrier's id: the end of a range that is still growing."""
-_APPENDED = 4096
-"""Turns that are kept decoded at most since they were appended, where nobody asks for the window."""
-_SMALL = 4096
-"""Bytes that each of them has at most."""
 
 
 class Live(NamedTuple):
@@ -33,6 +31,8 @@ class Live(NamedTuple):
     text: str | None = None
     """A summary's text."""
     body: str | None = None
+    damage: str | None = None
+    """Why a turn whose bytes are not those that were appended cannot be read; `turn` stands in for it then."""
 
     @property
     def id(self) -> str:
@@ -59,8 +59,10 @@ class Session:
         self.id, self.root = self._found() if known is None else known
         """`root` is the first branch of the session: facts are kept under its id."""
         self._facts: dict[int, list[Mention]] = {}
-        self._turns: dict[int, tuple[bytes, Turn]] = {}
+        self._turns = Decoded()
         self._windows = Windows()
+        self.damaged: dict[int, str] = {}
+        """What is damaged in the window, as it was last read: the reason by the span."""
 
     def _found(self) -> tuple[int, int]:
         with self.ledger.transaction():
@@ -127,49 +129,40 @@ class Session:
             if turn.result_of is not None:
                 # A late result finds its call (STR-1); where that is damaged, it must not be lost for it.
                 bring_back(self, [(turn.result_of, carrier)], strict=False)
-        if len(self._turns) < _APPENDED and len(payload) <= _SMALL and verbatim(turn):
-            self._turns[carrier] = (payload, turn)
+        self._turns.appended(carrier, payload, turn)
         return carrier
 
     def live(self) -> list[Live]:
-        """The live window, in order."""
+        """The live window, in order. A turn whose bytes are damaged stays in it as one that cannot be read."""
         rows = self.ledger.all(
-            "SELECT c.id, c.generation, w.claimed, t.payload, s.text, s.body FROM live w "
+            "SELECT c.id, c.generation, w.claimed, t.payload, t.digest, t.id, t.speaker, s.text, s.body FROM live w "
             "JOIN carrier c ON c.id = w.carrier LEFT JOIN turn t ON t.carrier = c.id "
             "LEFT JOIN summary s ON s.carrier = c.id WHERE w.session = ? ORDER BY w.position",
             (self.id,),
         )
-        self._keep_decoded({row[0] for row in rows})
-        return [
-            Live(
-                carrier=carrier,
-                generation=generation,
-                claimed=claimed is not None,
-                turn=None if generation else self._decoded(carrier, payload),
-                text=text,
-                body=body,
+        self._turns.keep({row[0] for row in rows})
+        found: list[Live] = []
+        damaged: dict[int, str] = {}
+        for carrier, generation, claimed, payload, mark, name_, speaker, text, body in rows:
+            turn = None if generation else self._turns.turn(carrier, payload, mark)
+            if turn is None and not generation:
+                turn = stand_in(name_, speaker, self._calls_of(carrier))
+                damaged[carrier] = damage_of(name_)
+            found.append(
+                Live(carrier, generation, claimed is not None, turn, text, body, damage=damaged.get(carrier))
             )
-            for carrier, generation, claimed, payload, text, body in rows
+        self.damaged = damaged
+        return found
+
+    def _calls_of(self, span: int) -> list[str]:
+        return [
+            str(call)
+            for (call,) in self.ledger.all("SELECT id FROM tool_call WHERE carrier = ? ORDER BY id", (span,))
         ]
 
-    def _decoded(self, carrier: int, payload: bytes) -> Turn:
-        """A turn in the window, which is asked for far more often than it changes; never, that is, unless the
-        database is damaged."""
-        known = self._turns.get(carrier)
-        if known is None or known[0] != payload:
-            try:
-                known = self._turns[carrier] = (payload, decode(payload))
-            except (ValueError, TypeError, AttributeError, KeyError) as error:
-                raise StoreError(
-                    f"the bytes of {carrier_id(carrier, 0)}, a turn in the window, are no turn any more ({error}) "
-                    "(OUT-3): restore the ledger from a copy"
-                ) from error
-        return known[1]
-
-    def _keep_decoded(self, window: Collection[int]) -> None:
-        if len(self._turns) > 2 * len(window) + 16:
-            # A copy: a compaction in another thread drops what it replaced (`forget_read`) without the ledger's lock.
-            self._turns = {carrier: known for carrier, known in self._turns.copy().items() if carrier in window}
+    def look_again(self) -> None:
+        """Read the window anew with the next question: the store was seen to, and no version tells."""
+        self._windows = Windows()
 
     def compactions(self) -> int:
         """How many compactions have committed."""
@@ -266,6 +259,8 @@ class Session:
         """The assertions of a live raw span; raises `UnreadableError` (MAN-3). Spans never change, so each is read
         once."""
         assert live.turn is not None, "summaries are read through their manifest"
+        if live.damage is not None:
+            raise UnreadableError(live.damage)
         known = self._facts.get(live.carrier)
         if known is None:
             known = self._facts[live.carrier] = facts_of(live.turn)
@@ -275,7 +270,7 @@ class Session:
         """Drop what `read` remembers of spans that have left the window."""
         for span in spans:
             self._facts.pop(span, None)
-            self._turns.pop(span, None)
+            self._turns.forget(span)
 
     def _intern(self, found: Iterable[Mention]) -> dict[bytes, int]:
         """Make the facts that are new; the ids of all of them, by key. Inside a transaction."""

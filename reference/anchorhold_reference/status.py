@@ -13,6 +13,8 @@ UNRESOLVABLE = (
     "AND NOT EXISTS (SELECT 1 FROM cold o WHERE o.slot = p.slot AND o.epoch = p.epoch))"
 )
 """That a committed pointer cannot be followed: its copy could not be made, is lost, or was found damaged."""
+_WINDOW = "window:"
+"""Begins the key of a cause that a damaged turn in the window is."""
 _ALL = 1 << 62
 """More than there are of anything."""
 
@@ -67,10 +69,19 @@ def _faults(session: Session, *, most: int = _ALL) -> list[Cause]:
         Cause(key=f"audit:{span}", reason=f"the last audit failed: {message} (RET-1)", stops=True)
         for span, message in failed_audits(session)
     ]
+    found += [Cause(key=f"{_WINDOW}{span}", reason=reason, stops=True) for span, reason in _damaged(session)[:most]]
     overdue = session.compactions() - audited_at(session) > PERIOD
     if overdue and _any_stored(session):
         found.append(Cause(key="audit", reason=f"no audit for more than {PERIOD} compactions (RET-2)", stops=True))
     return found
+
+
+def _damaged(session: Session) -> list[tuple[int, str]]:
+    """What was damaged in the window when it was last read, and has not left it since."""
+    if not session.damaged:
+        return []
+    there = {int(one) for (one,) in session.ledger.all("SELECT carrier FROM live WHERE session = ?", (session.id,))}
+    return [(span, reason) for span, reason in session.damaged.items() if span in there]
 
 
 def faults_in_short(session: Session) -> list[str]:
@@ -105,9 +116,12 @@ def _any_stored(session: Session) -> bool:
     )
 
 
-def stopped_by(session: Session) -> tuple[str, ...]:
-    """Reasons for which lossy eviction is stopped now (RET-3)."""
-    found = {cause.key: cause.reason for cause in _faults(session)}
+def stopped_by(session: Session, *, compaction: bool = False) -> tuple[str, ...]:
+    """Reasons for which lossy eviction is stopped now (RET-3). A damaged turn in the window stops no `compaction`:
+    that retains it, and makes and reads back a copy of all else that it replaces (PRO-2)."""
+    found = {
+        cause.key: cause.reason for cause in _faults(session) if not (compaction and cause.key.startswith(_WINDOW))
+    }
     if not found:
         return ()
     return tuple(found[key] for key in stopping(tuple(found), accepted(session)))
@@ -160,6 +174,8 @@ def lost(session: Session) -> list[tuple[int, int]]:
 def status(session: Session, *, now: float) -> Status:
     """Lossless or degraded, with the reasons, since when, and the counts."""
     ledger = session.ledger
+    with ledger.reading():
+        session.live()  # what is damaged there is found by reading it
     missing = lost(session)
     if missing:
         with ledger.transaction():

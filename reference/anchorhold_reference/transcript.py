@@ -343,7 +343,9 @@ class Transcript:
     def repair(self) -> Status:
         """Look again at what was found lost or damaged, after the store was seen to; what is right again ends the
         degraded state (RET-3)."""
+        self.live()
         repair(self._session)
+        self._session.look_again()
         for span, _ in failed_audits(self._session):
             audit_span(self._session, span, now=self._clock())
         return self.status()
@@ -378,7 +380,7 @@ class Transcript:
                         Item(
                             id=one.id,
                             kind=CarrierKind.RAW,
-                            text=shown(one.turn),
+                            text=shown(one.turn) if one.damage is None else None,
                             data=one.turn.data,
                             turn=one.turn.id,
                             speaker=one.turn.speaker,

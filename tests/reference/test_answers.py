@@ -168,7 +168,7 @@ def test_rec_3_an_original_comes_back_byte_and_type_equal(make):
 
 def test_rec_4_absent_only_where_everything_was_read_and_nothing_was_let_go(make):
     transcript = make()
-    transcript.append(turn(1, "Only talk."))
+    transcript.append(turn(1, "Plain talk."))
     fill(transcript, 2, 5)
     assert transcript.search("J-1").kind is AnswerKind.ABSENT
     assert transcript.reconstitute("J-1", "target").kind is AnswerKind.ABSENT

@@ -90,6 +90,73 @@ def test_man_2_and_man_5_what_differs_in_value_polarity_unit_bound_or_doubt_is_a
     assert {m.key for m in mentions(one, engine=engine)}.isdisjoint(m.key for m in mentions(other, engine=engine))
 
 
+CLAIM = "/srv/a7 works"
+DOUBTED = (
+    *("I doubt that {}.", "It is doubtful that {}.", "It is untrue that {}.", "The claim that {} is false."),
+    *(
+        "It is false that {}.",
+        "It is wrong that {}.",
+        "It is a myth that {}.",
+        "Ana denies that {}.",
+        "{}, supposedly.",
+    ),
+    *("It rarely happens that {}.", "It seldom happens that {}.", "{} hardly.", "{} scarcely.", "{} barely."),
+    *("{} only on Mondays.", "{} sometimes.", "{} often.", "{} partly.", "{}, except on Mondays.", "Almost {}."),
+    *("It is unlikely that {}.", "It is questionable that {}.", "Allegedly {}.", "Presumably {}.", "Reportedly {}."),
+    *("It seems that {}.", "It appears that {}.", "Ana suspects that {}.", "Ana guessed that {}.", "I wonder, {}."),
+    *(
+        "Ana thinks {}.",
+        "Ana claims that {}.",
+        "We hope that {}.",
+        "We assume {}.",
+        "{} in theory.",
+        "{}, provided that so.",
+    ),
+    *("Few say that {}.", "Little says that {}.", "Somebody lacks proof that {}.", "It is far from so that {}."),
+    *(
+        "Formerly {}.",
+        "It used to be that {}.",
+        "It is impossible that {}.",
+        "It would be that {}.",
+        "It should be {}.",
+    ),
+)
+DONE = (
+    *("We rarely use {}.", "Avoid {}.", "They avoided using {}.", "It failed to use {}.", "She refused to use {}."),
+    *("We tried to use {}.", "We stopped using {}.", "We ceased to use {}.", "It prevents the use of {}."),
+    *(
+        "The use of {} is forbidden.",
+        "We decided against {}.",
+        "Use something rather than {}.",
+        "Use it instead of {}.",
+    ),
+    *("We plan to use {}.", "We forgot {}.", "We were unable to use {}.", "The use of {} was rejected."),
+)
+
+
+@pytest.mark.parametrize("text", [*(one.format(CLAIM) for one in DOUBTED), *(one.format("/srv/a7") for one in DONE)])
+def test_man_5_what_doubts_restricts_or_denies_a_claim_is_an_assertion_that_the_claim_does_not_carry(engine, text):
+    plain = {
+        m.key
+        for said in (f"{CLAIM}.", "Use /srv/a7.", "We use /srv/a7.", "We always use /srv/a7.")
+        for m in mentions(said, engine=engine)
+    }
+    doubts = [m for m in mentions(text, engine=engine) if m.kind in {"hedge", "negation"}]
+
+    assert doubts
+    assert plain.isdisjoint(m.key for m in mentions(text, engine=engine))
+    # What denies "maybe" does not carry what denies "rarely": each is read with its whole sentence.
+    other = {m.key for m in mentions(f"Perhaps {CLAIM}, not so.", engine=engine)}
+    assert other.isdisjoint(m.key for m in doubts)
+
+
+@pytest.mark.parametrize(
+    "text", ["A few hosts use /srv/a7.", "The test failed on /srv/a7.", "Try /srv/a7.", "Stop at /srv/a7."]
+)
+def test_man_5_words_that_hedge_with_others_only_do_not_hedge_alone(engine, text):
+    assert not [m for m in mentions(text, engine=engine) if m.kind in {"hedge", "negation"}]
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "literal"),
     [
@@ -98,6 +165,7 @@ def test_man_2_and_man_5_what_differs_in_value_polarity_unit_bound_or_doubt_is_a
         ("in ~/notes/x.md,", "path", "~/notes/x.md"),
         ("run ./build.sh", "path", "./build.sh"),
         (r"at C:\Users\ana\x.txt", "path", r"C:\Users\ana\x.txt"),
+        ("at C:/srv/a7 now", "path", "C:/srv/a7"),
         ("edit pyproject.toml first", "path", "pyproject.toml"),
         ("at https://x.org/a?b=1.", "path", "https://x.org/a?b=1"),
         ("commit 8d3f2a1 broke it", "identifier", "8d3f2a1"),

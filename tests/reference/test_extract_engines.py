@@ -15,14 +15,15 @@ from hypothesis import strategies as st
 from transcript_texts import texts
 
 from anchorhold_reference.extract import facts_of, mentions
+from anchorhold_reference.extract.doubts import HEDGING_WORDS
 from anchorhold_reference.extract.engine import ENGINE, PYTHON, RULES, choose
 from anchorhold_reference.extract.mention import Mention
 from anchorhold_reference.extract.patterns import BOUND_WORDS, MONTHS
-from anchorhold_reference.extract.text import HEDGING_WORDS, NEGATING_WORDS, SPEAKERS
+from anchorhold_reference.extract.text import NEGATING_WORDS, SPEAKERS
 from anchorhold_spec.vocabulary import Turn
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
-READ = {4: "b81d9b8fbf9f3b4077dc60eca7b079931e3a4e6a896d13f9cd9078283851fc01"}
+READ = {4: "4948201265a5d7a798d8fe7c2842eb790e6ee46e30183fafb8e8b2355a46a5ce"}
 """Rules → digest of the facts of `SAMPLE`."""
 SAMPLE = tuple(
     sorted(
@@ -386,6 +387,7 @@ def test_text_of_a_class_of_its_own_is_text(engine):
 
 
 FIXED = (
+    "I doubt that /srv/a7 works; it rarely did, and we failed to use C:/srv/a7. Avoid a few, few.",
     "The deploy target of job J-88 is /srv/a7. db: port != 80\nuser: the port of db is probably not 80, but see #12.",
     "  12→\tif x_y > 0x1F: return 'no'  # at least 30 ms, v1.2.3 and/or src/**/*.py\n",
     'Ana Kelvo said "stop, use port 7443" on 12 Nov 2026 at 09:14. 1. Retry 3 times. e.g. NASA isn’t 5% of APIs.',

@@ -9,12 +9,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anchorhold_reference.extract import mentions
+from anchorhold_reference.extract.doubts import HEDGE, HEDGING_WORDS
 from anchorhold_reference.extract.lines import _BOUND_TAILS, _sentences
 from anchorhold_reference.extract.literals import _overlap, _quotations, hedges, negators, places
 from anchorhold_reference.extract.memo import Memo
 from anchorhold_reference.extract.patterns import BOUND, QUOTATION
 from anchorhold_reference.extract.slots import _ARTICLE, name, spelled
-from anchorhold_reference.extract.text import HEDGE, HEDGING_WORDS, NEGATING_WORDS, NEGATOR, SPEAKERS, read_sentence
+from anchorhold_reference.extract.text import NEGATING_WORDS, NEGATOR, SPEAKERS, read_sentence
 from anchorhold_reference.extract.text import bounds as sentence_bounds
 from anchorhold_reference.extract.words import words
 

@@ -150,3 +150,28 @@ def test_rec_4_the_index_cuts_a_text_into_the_words_that_are_looked_for(text, lo
     )
     assert entry == other == [(word, at) for at, word in enumerate(index.words_of(text))]
     database.close()
+
+
+def test_a_long_question_asks_the_index_for_a_bounded_number_of_words(make, monkeypatch):
+    """The longest, wherever they stand: a rare name at the end of a pasted log finds what it names."""
+    transcript = make()
+    fill(transcript, 1, 6)
+    transcript.append(turn(20, "The zanzibarishquayside is closed."))
+    fill(transcript, 7, 12)
+    transcript.compact()
+    asked: list[int] = []
+    read = transcript._ledger.all
+
+    def counted(statement, parameters=()):
+        asked.extend(
+            len(one.split(" OR ")) if isinstance(one, str) else len(one)
+            for one in parameters
+            if isinstance(one, str | list)
+        )
+        return read(statement, parameters)
+
+    monkeypatch.setattr(transcript._ledger, "all", counted)
+    (best,) = transcript.retrieve(" ".join([*(f"w{n}" for n in range(20_000)), "zanzibarishquayside"]), limit=1)
+
+    assert best.source == "t20"
+    assert max(asked) == index.ASKED

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 import anchorhold_reference
 from anchorhold_reference import Reply, Transcript
 from anchorhold_spec.catalogue import RULES
@@ -36,6 +38,39 @@ def test_the_agent_loop_runs_and_gets_back_what_was_compacted_away(tmp_path):
     assert not any("disk-1 is" in text for _, text in asked[-2])
     with Transcript.open(path, summarise=lambda r: Reply(text="")) as t:
         assert t.live()[-1].text == answer
+
+
+def _broken(**_):
+    raise RuntimeError("the disk is gone")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("work", "{}", "RuntimeError: the disk is gone"),
+        ("nobody", "{}", "KeyError: 'nobody'"),
+        ("work", "{not JSON", "JSONDecodeError"),
+        ("work", "[]", "TypeError"),
+        ("look_up", '{"subjects": 1}', "TypeError"),
+    ],
+)
+def test_str_1_the_agent_loop_answers_a_call_whose_tool_fails_with_the_error(tmp_path, name, arguments, told):
+    space: dict = {}
+    exec(LOOP, space)
+    seen = []
+
+    def agent(messages):
+        seen.append(messages)
+        return ("Look.", [("c1", name, arguments), ("c2", "fine", "{}")]) if len(seen) == 1 else ("It failed.", [])
+
+    tools = {"work": _broken, "fine": lambda: "All is well."}
+    path = tmp_path / "session.db"
+    assert space["run"](agent, tools, "Look at the disks.", lambda r: Reply(text=""), path) == "It failed."
+
+    with Transcript.open(path, summarise=lambda r: Reply(text="")) as t:
+        results = [item.text for item in t.live() if item.speaker == "tool"]
+    assert results[0].startswith(told)
+    assert results[1:] == ["All is well."]
 
 
 def test_the_table_names_every_rule_once():

@@ -5,7 +5,6 @@ from ledgers import only_sqlite
 from transcripts import fill, port, token_of
 
 from anchorhold_reference import ClosedError, ForeignStoreError, Settings, UnknownCarrierError
-from anchorhold_reference.errors import StoreError
 from anchorhold_spec.vocabulary import OutcomeKind
 
 
@@ -123,15 +122,3 @@ def test_ret_2_an_audit_that_was_left_out_is_made_up_for(make):
 def test_settings_that_are_no_number_are_refused_too(name):
     with pytest.raises(ValueError, match=name):
         Settings(**{name: float("nan")})
-
-
-@pytest.mark.parametrize("damage", [b"", b"\0", b"{}", b"[]\n", b'{"id": 1}\nx', None])
-def test_out_2_a_window_that_cannot_be_read_is_a_failure_and_named(make, behind, damage):
-    transcript = make()
-    fill(transcript, 1, 6)
-    behind.query("UPDATE turn SET payload = ? WHERE id = 't2'", (damage,))
-
-    outcome = transcript.compact()
-    assert outcome.kind is OutcomeKind.FAILED
-    with pytest.raises(StoreError, match="span-"):
-        transcript.live()

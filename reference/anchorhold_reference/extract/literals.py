@@ -4,8 +4,8 @@ from bisect import bisect_left
 from itertools import accumulate
 from typing import TypeAlias
 
+from anchorhold_reference.extract.doubts import HEDGE as HEDGES
 from anchorhold_reference.extract.patterns import QUOTATION, TIMESTAMP
-from anchorhold_reference.extract.text import HEDGE as HEDGES
 from anchorhold_reference.extract.text import Spans
 from anchorhold_reference.extract.words import (
     AMOUNT,

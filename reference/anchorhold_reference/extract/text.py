@@ -1,7 +1,6 @@
 """Sentences, clauses, polarity and certainty: the frame in which a literal stands."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
@@ -15,20 +14,14 @@ _ENUMERATOR = re.compile(r"\s*(?:[-*•>]+\s+)*\d{1,3}\.\s+")
 _STOP = re.compile(r"(?<![.!?])[.!?]+[\"'”’)\]]*\s+")
 _NEGATING = (
     r"(?:not|never|no|non|nope|none|nothing|nobody|neither|nor|without|w/o|cannot|nowhere"
-    r"|(?:ca|wo|do|does|did|is|are|was|were|has|have|had|could|would|should|might|must|need|ai|sha)n['’]t"
-    r"|dont|doesnt|didnt|isnt|arent|wasnt|werent|cant|wont|couldnt|shouldnt|wouldnt|havent|hasnt|hadnt)"
+    r"|(?:ca|wo|do|does|did|is|are|was|were|has|have|had|could|would|should|might|must|need|ai|sha|ought|dare)n['’]t"
+    r"|dont|doesnt|didnt|isnt|arent|wasnt|werent|cant|wont|couldnt|shouldnt|wouldnt|havent|hasnt|hadnt"
+    r"|mustnt|mightnt|neednt|shant|aint)"
 )
 NEGATOR = re.compile(rf"\b{_NEGATING}\b", re.IGNORECASE)
 """Whatever may negate, inside longer words too: what decides whether two texts say the same errs towards "no"."""
 NEGATION = re.compile(rf"(?<![\w\-./\\$#@]){_NEGATING}(?!\w|[\-/.]\w)", re.IGNORECASE)
 """What negates by itself, and is no part of a name or an option."""
-HEDGE = re.compile(
-    r"\b(?:maybe|perhaps|possibly|probably|presumably|likely|unlikely|might|may|could|seems?|appears? to|apparently"
-    r"|allegedly|supposedly|i (?:think|guess|believe|suspect|assume)|not sure|unsure|unclear|uncertain|unconfirmed"
-    r"|unverified|roughly|approximately|about|around|tentatively|should be|would be|if|unless|whether|in case"
-    r"|assuming|suspected)\b|~(?=\d)",
-    re.IGNORECASE,
-)
 NEGATING_WORDS = frozenset(
     [
         "not",
@@ -59,6 +52,11 @@ NEGATING_WORDS = frozenset(
         "havent",
         "hasnt",
         "hadnt",
+        "mustnt",
+        "mightnt",
+        "neednt",
+        "shant",
+        "aint",
     ]
 ) | {
     f"{verb}n{mark}t"
@@ -83,60 +81,12 @@ NEGATING_WORDS = frozenset(
         "need",
         "ai",
         "sha",
+        "ought",
+        "dare",
     ]
     for mark in "'’"
 }
 """Where none of these is a word of a text, and no `w/o`, `NEGATOR` finds nothing."""
-HEDGING_WORDS = frozenset(
-    [
-        "maybe",
-        "perhaps",
-        "possibly",
-        "probably",
-        "presumably",
-        "likely",
-        "unlikely",
-        "might",
-        "may",
-        "could",
-        "seem",
-        "seems",
-        "appear",
-        "appears",
-        "apparently",
-        "allegedly",
-        "supposedly",
-        "think",
-        "guess",
-        "believe",
-        "suspect",
-        "assume",
-        "sure",
-        "unsure",
-        "unclear",
-        "uncertain",
-        "unconfirmed",
-        "unverified",
-        "roughly",
-        "approximately",
-        "about",
-        "around",
-        "tentatively",
-        "should",
-        "would",
-        "if",
-        "unless",
-        "whether",
-        "case",
-        "assuming",
-        "suspected",
-    ]
-)
-"""Where none of these is a word of a text, and no `~`, `HEDGE` finds nothing."""
-WIDE_WORDS = frozenset(
-    ["appear", "appears", "think", "guess", "believe", "suspect", "assume", "sure", "should", "would", "case"]
-)
-"""Those of them that hedge together with another word only: "i think", "would be"."""
 SPEAKERS = {
     "user": "user",
     "human": "user",
@@ -242,59 +192,3 @@ def read_sentence(
         tuple(span for span in hedges if body <= span[0] < stop) if hedges else (),
         stop > start and text[stop - 1] == "?",
     )
-
-
-UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uf900-\ufaff\U00020000-\U0003ffff"
-)
-"""Characters of scripts that put nothing between words (Han, kana, Thai, Lao, Khmer, Myanmar), as within brackets of
-a pattern: where a word ends there no text says, so each character is taken for one."""
-_UNSPACED = re.compile(f"[{UNSPACED}]")
-_JOINERS = "-_/"
-
-
-def _alone(character: str) -> bool:
-    """Whether a character makes no word with its neighbours."""
-    return character > "\x7f" and _UNSPACED.match(character) is not None
-
-
-def _mark(character: str) -> bool:
-    """Whether a character changes the one before it: an accent, a vowel sign."""
-    return character > "\x7f" and unicodedata.category(character).startswith("M")
-
-
-def _joined(text: str, outer: int, inner: int) -> bool:
-    """Whether the character at `outer` makes one word with that at `inner`, its neighbour inside a literal."""
-    if not 0 <= outer < len(text):
-        return False
-    near, own = text[outer], text[inner]
-    if outer > inner and _mark(near):
-        return True
-    if not (own.isalnum() or own in _JOINERS or _mark(own)) or _alone(near) or _alone(own):
-        return False
-    step = 1 if outer > inner else -1
-    beyond = text[outer + step] if 0 <= outer + step < len(text) else " "
-    if near.isalnum() or near == "_" or _mark(near):
-        return True
-    if near in _JOINERS:
-        return beyond.isalnum()
-    # A point or comma inside a number or a dotted name; at the end of a sentence it is punctuation.
-    return near in ".," and own.isalnum() and (beyond.isdigit() if near == "," else beyond.isalnum())
-
-
-def stands_in(text: str, literal: str, start: int = 0) -> int:
-    """Where a literal stands in a text as a whole word or words; -1 where it does not.
-
-    `J-8` does not stand in `J-88`, nor `30` in `300` or `30.5`, nor `/srv/a` in `/srv/a/b`: each of those is a
-    neighbour, and REC-1 allows none.
-    """
-    if not literal:
-        return -1
-    at = text.find(literal, start)
-    while at >= 0:
-        end = at + len(literal)
-        if not _joined(text, at - 1, at) and not _joined(text, end, end - 1):
-            return at
-        at = text.find(literal, at + 1)
-    return -1

@@ -7,6 +7,8 @@ fast. Everything here depends on the word alone.
 import re
 from typing import Final, TypeAlias
 
+from anchorhold_reference.extract.doubts import HEDGE as HEDGES
+from anchorhold_reference.extract.doubts import HEDGING_WORDS, WIDE_WORDS
 from anchorhold_reference.extract.memo import Memo
 from anchorhold_reference.extract.mention import PLAIN, key_of
 from anchorhold_reference.extract.patterns import (
@@ -18,8 +20,7 @@ from anchorhold_reference.extract.patterns import (
     UNIT,
     WORD,
 )
-from anchorhold_reference.extract.text import HEDGE as HEDGES
-from anchorhold_reference.extract.text import HEDGING_WORDS, NEGATING_WORDS, NEGATOR, SPEAKERS, WIDE_WORDS, Spans
+from anchorhold_reference.extract.text import NEGATING_WORDS, NEGATOR, SPEAKERS, Spans
 
 LITERAL: Final = 1
 STOP: Final = 2
@@ -122,7 +123,7 @@ _VERBS = frozenset(
     ["is", "was", "are", "were", "isn't", "wasn't", "aren't", "weren't", "isn’t", "wasn’t", "aren’t", "weren’t"]
 )
 _JOINERS = frozenset({"of", "de", "van", "der", "and", "&"})
-_PIECE = re.compile(r"[^\"{}(),;|<>\s]+|[\"{}(),;|<>]")
+PIECE = re.compile(r"[^\"{}(),;|<>\s]+|[\"{}(),;|<>]")
 
 
 def words(line: str) -> tuple[list[str], list[Word | None], bool]:
@@ -130,7 +131,7 @@ def words(line: str) -> tuple[list[str], list[Word | None], bool]:
     are whole, because none was so long that it was taken apart."""
     found = line.split()
     if len(line) > LONGEST and max(map(len, found), default=0) > LONGEST:
-        found = [piece for one in found for piece in (_PIECE.findall(one) if len(one) > LONGEST else (one,))]
+        found = [piece for one in found for piece in (PIECE.findall(one) if len(one) > LONGEST else (one,))]
         return found, [MEMO[one] if len(one) <= LONGEST else read_word(one) for one in found], False
     return found, list(map(_remembered, found)), True
 
@@ -159,7 +160,7 @@ def read_word(word: str) -> Word | None:
         places = [
             place
             for match in (WORD if PATH_SIGNS.search(word) else SIMPLE_WORD).finditer(word)
-            for place in _literals(match)
+            for place in in_form(match)
         ]
         flags = LITERAL if places else 0
         for kind, _, _ in places:
@@ -236,7 +237,7 @@ MEMO: Memo[Word | None] = Memo(read_word, 1 << 16)
 _remembered = MEMO.__getitem__
 
 
-def _literals(match: re.Match[str]) -> list[tuple[str, int, int]]:
+def in_form(match: re.Match[str]) -> list[tuple[str, int, int]]:
     """The literals in what may be one."""
     form, start, end = match.lastgroup, match.start(), match.end()
     text = match.group()
