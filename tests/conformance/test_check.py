@@ -245,8 +245,8 @@ def test_what_could_not_be_decided_says_how_many_compactions_it_takes_and_how_ma
     of_all.take(ends(compactions(committed, refused)))
 
     assert of_all.missing(Wanting("RET-2"), ()) == (
-        "it takes 500 committed compactions in one history, and in the one with most 3 were committed, 1 found nothing "
-        "to do, 2 were refused or failed, the first with “because refused”"
+        "it takes 500 committed compactions in one history, and in the one with most 3 were committed, 1 found "
+        "nothing to do, 2 were refused or failed, the first with “because refused”"
     )
     assert ends(compactions(*[committed] * 500)).missing(Wanting("RET-2"), ()) == ""
     assert of_all.missing(Wanting("ANC-3"), ()) == ""
