@@ -101,6 +101,13 @@ def test_evi_2_takes_what_the_protocol_says_that_it_takes(text: str, taken: str)
     assert bool(judge("EVI-2", gone(PORT, text=f"Notes.\n{text}")).failures) is (taken == "no")
 
 
+def test_evi_2_says_why_a_note_that_something_is_left_out_does_not_do() -> None:
+    (failure,) = judge("EVI-2", gone(PORT, text="Notes.\nSome details were left out.")).failures
+
+    assert "says what is missing: “Some details were left out.” names no number, and no kind" in failure.sentence
+    assert judge("EVI-2", gone(PORT, text="Notes.")).failures[0].sentence.endswith("says what is missing.")
+
+
 @pytest.mark.parametrize("kind", [None, "3"])
 def test_evi_2_knows_the_words_that_the_protocol_lists(kind: str | None) -> None:
     first, second = re.findall(

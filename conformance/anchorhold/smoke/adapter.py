@@ -15,6 +15,7 @@ from anchorhold.smoke.finding import Finding, Note
 from anchorhold.summariser import ScriptedSummariser
 from anchorhold.wire.connection import Connection
 from anchorhold.wire.messages import (
+    REQUIRED,
     AppendParams,
     Message,
     MessageError,
@@ -31,7 +32,6 @@ OPENING: Final = frozenset({"open", "reopen", "resume"})
 """Operations without which there is no session that anything could be asked of."""
 DECLINING: Final = frozenset({"evict", "tombstone", "supersede", "forget"})
 """Operations against which a compactor may decide: where its API raises then, they end with a definite error."""
-NEEDED: Final = frozenset({"open", "append", "compact", "live", "close"})
 PATIENCE: Final = 2
 """Hangs that a probe waits for; after that many it ends."""
 SETTINGS: Final = Settings(budget=400, watermark=0.7)
@@ -112,7 +112,7 @@ class Adapter:
         told = []
         for method, tries in self.never_worked().items():
             times = "its one try" if tries.failed == 1 else f"each of its {tries.failed} tries"
-            leave = "" if method in NEEDED else ", or leave it out of `operations`"
+            leave = "" if method in REQUIRED else ", or leave it out of `operations`"
             if method in DECLINING | {"compact"}:
                 leave += "; that the compactor decides against it, or has nothing to do, is an outcome and no error"
             told.append(
