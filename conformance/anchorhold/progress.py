@@ -108,4 +108,4 @@ class OnTerminal:
         if self._quiet or self._console.is_terminal or now - self._told < EVERY:
             return
         self._told = now
-        self._console.print(Text(plainly))
+        self._console.print(Text(plainly), soft_wrap=True)

@@ -23,7 +23,7 @@ class FakeClock:
 def told(steps: Sequence[float], *, terminal: bool = False, quiet: bool = False, total: int = 9) -> list[str]:
     """The lines after the first, of a check that plays a history after so many seconds each."""
     clock, to = FakeClock(), io.StringIO()
-    console = Console(file=to, force_terminal=terminal, width=200, color_system=None)
+    console = Console(file=to, force_terminal=terminal, width=30, color_system=None)
     with OnTerminal(console, quiet=quiet, clock=clock) as progress:
         progress.started("x", "1", total)
         for number, seconds in enumerate(steps, start=1):
