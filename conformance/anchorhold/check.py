@@ -94,7 +94,9 @@ def check(
             kept[entry.history] = history
             verdict = replace(verdict, reason=shown.sentence)
         elif verdict.kind is VerdictKind.INCONCLUSIVE:
-            verdict = replace(verdict, reason=explained(verdict.reason, run.ends.never()))
+            verdict = replace(
+                verdict, reason=explained(verdict.reason, run.ends.missing(each.checker, run.description.operations))
+            )
         verdicts.append(verdict)
     verdicts.extend(_left_out(checkers, rules))
     document = result(

@@ -43,6 +43,8 @@ class Fault(StrEnum):
     """Another protocol version, a required operation missing, or a request that the adapter says is malformed."""
     ADAPTER = "adapter"
     """The adapter said itself that it is at fault."""
+    NEVER_WORKS = "never-works"
+    """An operation that is offered, and that ended with an error each time that it was tried (`anchorhold smoke`)."""
 
 
 class AdapterError(Exception):

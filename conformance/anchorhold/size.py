@@ -1,4 +1,7 @@
-"""How big a window is, by the suite's own counter: four characters of text are a token, rounded up."""
+"""How big a window is, by the suite's own counter: four characters of an item are a token, rounded up for each item.
+
+What is told is counted so (`window_size`); what is held against a compactor is never more (`least_size`).
+"""
 
 from collections.abc import Iterable
 

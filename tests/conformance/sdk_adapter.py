@@ -49,7 +49,7 @@ class Adapter:
     async def open(self, settings, summarise):
         await asyncio.sleep(0)
         self.summarise, self.window, self.store, self.armed = summarise, [], {}, None
-        self.turns, self.tombs, self.passed = {}, [], 0.0
+        self.turns, self.tombs, self.passed, self.done = {}, [], 0.0, []
         self.settings = settings
         return dataclasses.replace(settings, horizon=None)
 

@@ -62,7 +62,12 @@ PARAMS = {
     "search": ("literal",),
     "initialize": ("protocol",),
 }
+FAILING = {"fails": -32002, "fails-once": -32002, "declines": -32001, "loses-the-session": -32002}
+"""Ways in which an operation of the compactor ends with an error, and its code."""
 window: list = []
+tried = 0
+lost = False
+"""Whether there is no session any more, and whatever is asked says so."""
 asked = 0
 
 
@@ -110,9 +115,20 @@ def summarise(request: object, read) -> str:
 
 
 def call(method: str, params: dict, request: object, read) -> object:
+    global tried, lost
+    lost = lost and method not in ("initialize", "open", "shutdown")
+    if lost:
+        raise BadError(-32001, "no session is open")
     for name in PARAMS.get(method, ()):
         if name not in params:
             raise BadError(-32602, f"{method} has no {name}")
+    if method == METHOD and KIND in FAILING and (method != "append" or isinstance(params["turn"], dict)):
+        tried += 1
+        lost = KIND == "loses-the-session"
+        if KIND != "fails-once" or tried == 1:
+            raise BadError(FAILING[KIND], f"boom number {tried}")
+    if KIND == "fails" and method == "pointers" and not any(item["kind"] == "summary" for item in window):
+        return []
     if method == "initialize":
         if params["protocol"] != 1 and KIND != "takes-any-version":
             raise BadError(-32602, "protocol 1 only")

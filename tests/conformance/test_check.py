@@ -19,7 +19,7 @@ from anchorhold.scenarios import Effort
 from anchorhold.trouble import ends
 from anchorhold.verdict import Checker, Failure, History, Judgement, VerdictKind
 from anchorhold.workload import AnyStep
-from anchorhold_spec.vocabulary import Outcome
+from anchorhold_spec.vocabulary import Outcome, OutcomeKind
 
 TOYS = Path(__file__).with_name("toy_compactors.py")
 
@@ -218,6 +218,50 @@ def test_what_could_not_be_decided_because_nothing_ever_worked_names_the_error(t
         r"`compact` ended with an error each time, (\d+) of \1: RuntimeError: boom", rules["OUT-2"].reason
     )
     assert not [rule for rule in plain.values() if "each time" in rule.reason]
+
+
+class Wanting:
+    """A checker of a rule about eviction."""
+
+    minimum = 1
+    mechanisms = (Mechanism.EVICTION,)
+
+    def __init__(self, rule: str) -> None:
+        self.rule = rule
+
+    def judge(self, history: History) -> Judgement:
+        return Judgement(rule=self.rule, triggered=0)
+
+
+def compactions(*kinds: OutcomeKind) -> list[Event]:
+    outcomes = (Outcome(kind=kind, reason=f"because {kind}") for kind in kinds)
+    return [Event(index=0, step=0, type=EventType.OK, op="compact", value=outcome) for outcome in outcomes]
+
+
+def test_what_could_not_be_decided_says_how_many_compactions_it_takes_and_how_many_there_were() -> None:
+    committed, refused, idle = OutcomeKind.COMMITTED, OutcomeKind.REFUSED, OutcomeKind.NOTHING
+    of_all = ends(compactions(committed, committed))
+    of_all.take(ends(compactions(idle, *[committed] * 3, refused, OutcomeKind.FAILED)))
+    of_all.take(ends(compactions(committed, refused)))
+
+    assert of_all.missing(Wanting("RET-2"), ()) == (
+        "it takes 500 committed compactions in one history, and in the one with most 3 were committed, 1 found "
+        "nothing to do, 2 were refused or failed, the first with “because refused”"
+    )
+    assert ends(compactions(*[committed] * 500)).missing(Wanting("RET-2"), ()) == ""
+    assert of_all.missing(Wanting("ANC-3"), ()) == ""
+
+
+def test_what_could_not_be_decided_says_which_of_its_operations_were_never_asked_for_or_never_worked() -> None:
+    failing = ends([Event(index=0, step=0, type=EventType.FAIL, op="evict", error="no")])
+
+    assert ends([]).missing(Wanting("ANC-3"), ("evict",)) == "`evict` was never asked for"
+    assert ends([]).missing(Wanting("ANC-3"), ()) == ""
+    assert failing.missing(Wanting("ANC-3"), ("evict",)) == "`evict` ended with an error each time, 1 of 1: no"
+    declined = ends(compactions(OutcomeKind.FAILED, OutcomeKind.REFUSED)).missing(Wanting("ANC-3"), ())
+    assert declined == (
+        "of all compactions 0 were committed, 2 were refused or failed, the first with “because failed”"
+    )
 
 
 def test_an_operation_that_succeeded_once_is_no_trouble() -> None:

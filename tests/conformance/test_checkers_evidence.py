@@ -1,10 +1,13 @@
 """EVI and MAN-5: content decides, originals answer, doubts stay."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from history_builder import ALL, COMMITTED, KEEPING, PLAIN, Play, answer, found, judge, raw, slot, summary
 
+from anchorhold.history import EventType
 from anchorhold_spec.vocabulary import AnswerKind, Entry, Fact, Outcome, OutcomeKind, Pointer
 
 PORT = slot("argus-relay-12", "listen port", "40211")
@@ -86,6 +89,51 @@ def test_evi_2_a_summary_names_what_it_leaves_out(text: str, failures: int) -> N
 )
 def test_evi_2_omissions_are_named_in_the_language_of_who_reads_the_summary(note: str) -> None:
     assert judge("EVI-2", gone(PORT, text=f"Notes. {note}")).failures == ()
+
+
+PROTOCOL = (Path(__file__).parents[2] / "conformance" / "PROTOCOL.md").read_text(encoding="utf-8")
+SAID = re.findall(r"^\| `(.+?)` \| (yes|no)", PROTOCOL.partition("| EVI-2 takes it |")[2].partition("### ")[0], re.M)
+"""What PROTOCOL.md says of the ways to name an omission."""
+
+
+@pytest.mark.parametrize(("text", "taken"), SAID)
+def test_evi_2_takes_what_the_protocol_says_that_it_takes(text: str, taken: str) -> None:
+    assert bool(judge("EVI-2", gone(PORT, text=f"Notes.\n{text}")).failures) is (taken == "no")
+
+
+def test_evi_2_says_why_a_note_that_something_is_left_out_does_not_do() -> None:
+    (failure,) = judge("EVI-2", gone(PORT, text="Notes.\nSome details were left out.")).failures
+
+    assert "says what is missing: “Some details were left out.” names no number, and no kind" in failure.sentence
+    assert judge("EVI-2", gone(PORT, text="Notes.")).failures[0].sentence.endswith("says what is missing.")
+
+
+@pytest.mark.parametrize("kind", [None, "3"])
+def test_evi_2_knows_the_words_that_the_protocol_lists(kind: str | None) -> None:
+    first, second = re.findall(
+        r"\*\*(?:First|Second)\*\* (.*?)(?:or their like|\n- |A sentence that)", PROTOCOL, re.S
+    )
+    leaving, kinds = (re.findall(r"`([^`]+)`", part) for part in (first, second))
+    words = [word.strip("…") for word in leaving if word not in ("not", *leaving[leaving.index("not") :])]
+    words += [f"not {word}" for word in leaving[leaving.index("not") + 1 :]]
+    assert len(words) > 15
+    assert {"left out", "not repeated"} <= {*words}
+    assert {"turn", "value", "quot"} <= {*kinds}
+    assert {taken for _, taken in SAID} == {"yes", "no"}
+
+    for text in [f"{word}: {kind or kinds[0]}" for word in words] + [f"left out: {kind or each}" for each in kinds]:
+        assert judge("EVI-2", gone(PORT, text=f"Notes.\n{text}")).failures == (), text
+
+
+@pytest.mark.parametrize(("note", "failures"), [("", 1), ("\nLeft out: t0", 0)])
+def test_evi_2_has_the_summary_alone_to_go_by_where_the_answer_was_lost(note: str, failures: int) -> None:
+    play = Play(KEEPING).say("t0", PORT.text, PORT).say("z", "Go on.")
+    play.look(play.raws("t0", "z")).call("crash", {"point": "committed"})
+    play.compact(shown=("t0",), reply="Notes.", ended=EventType.INFO, error="it died").call("reopen")
+    left = [summary("s1", f"Notes.{note}"), *play.raws("z")]
+    play.look(left, pointers=[Pointer(summary="s1", token="p", covers=("t0",))], answers={"p": found(PORT.text)})
+
+    assert len(judge("EVI-2", play).failures) == failures
 
 
 def test_evi_2_the_outcome_may_name_it_in_the_summarys_place() -> None:

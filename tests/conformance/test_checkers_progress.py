@@ -16,6 +16,8 @@ from history_builder import (
     raw,
     summary,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 
 from anchorhold.compactor import Settings
 from anchorhold_spec.vocabulary import Item, Outcome, OutcomeKind
@@ -152,6 +154,35 @@ class TestProgress:
 
         assert "names no fact" in judged.failures[0].sentence
         assert judged.triggered == 1
+
+    def test_pro_1_says_nothing_of_facts_where_the_compactor_speaks_of_none_but_of_the_summary(self) -> None:
+        long = "Notes. " * 5 + "Done."
+        for outcome, reply in (
+            (Outcome(kind=OutcomeKind.FAILED, reason="still over its watermark"), "Notes."),
+            (Outcome(kind=OutcomeKind.FAILED, reason="still over its watermark"), long),
+            (Outcome(kind=OutcomeKind.REFUSED, reason="still over its watermark"), long),
+        ):
+            (failure,) = self.over(outcome, reply=reply).failures
+
+            assert "fact" not in failure.sentence
+            assert failure.sentence.endswith(
+                f": it says “still over its watermark”, of an answer of its model of {-(-len(reply) // 4)} tokens."
+            )
+
+    @given(lengths=st.lists(st.integers(min_value=1, max_value=120), min_size=7, max_size=12))
+    def test_pro_1_counts_as_the_protocol_does_in_what_it_says(self, lengths: list[int]) -> None:
+        texts = {f"t{n}": f"{n:x}" + "x" * length for n, length in enumerate(lengths)}
+        play = Play(settings=Settings(budget=4, watermark=0.5))
+        for turn, text in texts.items():
+            play.say(turn, text)
+        left = play.raws(*texts)
+        play.look(left)
+        for _ in range(2):
+            play.compact(NOTHING, shown=tuple(texts)).look(left)
+        tokens = sum(-(-len(text) // 4) for text in texts.values())
+
+        over = [each for each in judge("PRO-1", play).failures if "brings it no lower" in each.sentence]
+        assert [each.sentence.split(",")[0] for each in over] == [f"The window holds {tokens} tokens"]
 
     def test_pro_1_neither_blames_nor_counts_a_refusal_for_what_the_reply_left_out(self) -> None:
         judged = self.over(Outcome(kind=OutcomeKind.REFUSED, reason="a gate", facts=("canary was green",)))

@@ -67,6 +67,16 @@ def test_murphi_and_markdown_are_written(tmp_path):
     assert "The yardstick of the explorer" in page
 
 
+def test_the_schemas_are_had_without_the_repository(tmp_path):
+    assert run("schemas", "-o", tmp_path / "new").exit_code == 0
+
+    written = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "new").iterdir()}
+    published = ROOT / "conformance" / "schemas"
+    assert set(written) == {"wire.schema.json", "history.schema.json", "workload.schema.json"}
+    for name, text in written.items():
+        assert text == (published / name).read_text(encoding="utf-8")
+
+
 def test_the_readme_is_written_again(tmp_path, monkeypatch):
     # What the table says takes proofs; test_prove_without holds the published one to them.
     monkeypatch.setattr("anchorhold.cli.spec_export.tagged_guards", lambda machines: "the table of guards")
@@ -83,7 +93,7 @@ def test_the_readme_is_written_again(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("dot",), "FORM is one of tla, murphi, markdown, readme, not 'dot'"),
+        (("dot",), "FORM is one of tla, murphi, markdown, readme, schemas, not 'dot'"),
         (("tla", "no-such-machine"), "there is no machine 'no-such-machine'"),
         (("tla", "release-race", "--size", "spans"), "'spans' is none"),
         (("tla", "release-race", "--size", "spans=1,spans=2"), "spans twice, as 1 and as 2"),

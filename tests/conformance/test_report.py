@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -347,10 +347,41 @@ def test_each_step_is_told_in_words_and_not_by_its_tag() -> None:
         "the wall clock jumps by -7.5 s",
         "kill the process, and open again",
         "power is lost: what was not synced is gone; open again",
-        "the store fails in the next compaction, at durable step 2 (full)",
+        "the store fails in the next compaction, at number 2, counted round its crash points from 0 (full)",
     ]
     assert told[13] == "hold the next call of the model, and take 2 steps meanwhile"
     assert told[14] == "single-step reaper (evict)"
+
+
+def told_of(steps: tuple[workload.AnyStep, ...], *events: tuple[int, EventType, str, Any]) -> list[str]:
+    """The story of a history: its steps and what was seen in them, a line each."""
+    lines = tell(history(steps, list(events), rule="CRA-1"), fact="", event=None)
+    return [text for line in lines for text in (line.text, *(remark.text for remark in line.remarks))]
+
+
+def test_a_durable_step_that_was_armed_is_called_by_the_name_that_the_compactor_declares() -> None:
+    steps = (workload.CrashAt(point=13), workload.FailStore(point=13, fault=StoreFault.FULL))
+
+    assert told_of(
+        steps,
+        (0, EventType.INVOKE, "crash", {"point": "audit"}),
+        (1, EventType.INVOKE, "fail_store", {"point": "audit", "fault": "full"}),
+    ) == [
+        "crash in the next compaction, at its crash point “audit”",
+        "the store fails in the next compaction, at its crash point “audit” (full)",
+    ]
+    # Where nothing was armed there is but the number, and what it counts.
+    assert told_of(steps)[0] == "crash in the next compaction, at number 13, counted round its crash points from 0"
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("committed", "left out: x, y"), ("refused", "facts in the way: x, y"), ("failed", "facts in the way: x, y")],
+)
+def test_the_facts_of_an_outcome_are_told_as_what_they_are_of_its_kind(kind: str, words: str) -> None:
+    ended = (0, EventType.OK, "compact", {"kind": kind, "facts": ["x", "y"]})
+
+    assert told_of((workload.Compact(),), ended)[1] == f"compact: {kind}, {words}"
 
 
 @pytest.mark.parametrize(

@@ -194,6 +194,82 @@ def test_the_shipped_adapters_pass(name: str) -> None:
     assert [str(finding) for finding in smoke(name, seconds=PATIENT).findings] == []
 
 
+MAY_DECLINE = {"evict", "tombstone", "supersede", "forget"}
+"""Operations against which a compactor may decide, and then raise where it has no outcome."""
+
+
+SOME = ("open", "append", "compact", "get", "reopen", "settle")
+
+
+@pytest.mark.parametrize("method", SOME)
+def test_an_operation_that_is_offered_and_never_works_is_told_first_and_once(method: str) -> None:
+    told_first_and_once(method)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [name for name in OFFERED if name not in (*SOME, "override")])
+def test_every_operation_that_is_offered_and_never_works_is_told_first_and_once(method: str) -> None:
+    told_first_and_once(method)
+
+
+def told_first_and_once(method: str) -> None:
+    result = smoked("fails", method)
+
+    first, *others = result.findings
+    assert (first.where, first.fault) == (method, Fault.NEVER_WORKS)
+    assert re.search(
+        r"ended with an error at (its one try|each of its \d+ tries); the first: .*boom number 1", str(first)
+    )
+    assert others == []
+    # What follows from it is no news.
+    assert not [note for note in result.notes if "boom" in note.message and note.where == method]
+    assert_adapter_is_blamed(result, method)
+
+
+@pytest.mark.parametrize("method", ["open", "reopen", "resume"])
+def test_what_fails_for_want_of_a_session_is_not_told_beside_what_left_none(method: str) -> None:
+    result = smoked("loses-the-session", method)
+
+    assert [(finding.where, finding.fault) for finding in result.findings] == [(method, Fault.NEVER_WORKS)]
+    assert not [note for note in result.notes if "no session" in note.message]
+
+
+@pytest.mark.parametrize("method", ["append", "compact", "search", "status"])
+def test_an_operation_that_worked_once_is_no_fault(method: str) -> None:
+    assert [str(finding) for finding in smoked("fails-once", method).findings] == []
+
+
+@pytest.mark.parametrize("method", [*sorted(MAY_DECLINE), "override", "search", "reopen"])
+def test_a_decision_of_the_compactor_is_no_fault_even_where_it_raises(method: str) -> None:
+    blamed = {finding.where for finding in smoked("declines", method).findings}
+
+    assert blamed == ({method} - MAY_DECLINE - {"override"})
+
+
+def test_what_could_not_be_tried_for_want_of_a_summary_says_why_there_was_none() -> None:
+    told = {note.where: note.message for note in smoked("fails", "compact").notes if "not tried" in note.message}
+
+    assert set(told) == {"corrupt", "evict"}
+    for message in told.values():
+        assert "no compaction was committed (`compact` ended with an error: " in message
+        assert "boom number 1" in message
+
+
+@pytest.mark.parametrize(
+    ("kind", "needed", "why"),
+    [
+        ("fails", "pointers", "it takes `pointers`, which ended with an error each time"),
+        ("lacks", "pointers", "it takes `pointers`, which is not offered"),
+        ("fails", "begin", "it takes `begin`, which ended with an error each time"),
+    ],
+)
+def test_what_could_not_be_tried_for_want_of_another_operation_names_it(kind: str, needed: str, why: str) -> None:
+    told = {note.where: note.message for note in smoked(kind, needed).notes if "not tried" in note.message}
+
+    assert set(told) == ({"corrupt", "evict"} if needed == "pointers" else {"advance"})
+    assert {message.removeprefix("offered, and not tried: ") for message in told.values()} == {why}
+
+
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     program = [sys.executable, "-c", "from anchorhold.cli import main; main()", "smoke", *arguments]
     return subprocess.run(program, capture_output=True, text=True, timeout=300, check=False)
@@ -208,6 +284,9 @@ def test_the_command_ends_with_0_1_or_2_and_says_why() -> None:
 
     assert (right.returncode, wrong.returncode, absent.returncode) == (0, 1, 2)
     assert "no fault found" in right.stdout
+    never = run(target("fails", "reopen"))
+    assert never.returncode == 1
+    assert never.stdout.startswith("adapter: reopen: is offered, and ended with an error at each of its ")
     assert wrong.stdout.startswith("adapter: search: ")
     assert absent.stdout == ""
     assert len(absent.stderr.splitlines()) == 1

@@ -97,3 +97,5 @@ def behind(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Behind]:
 
 only_sqlite = pytest.mark.parametrize("behind", ["sqlite"], indirect=True)
 """For what is said of the file itself."""
+only_postgresql = pytest.mark.parametrize("behind", ["postgresql"], indirect=True)
+"""For what a server does."""

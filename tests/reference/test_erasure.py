@@ -6,7 +6,7 @@ import threading
 
 import psycopg
 import pytest
-from ledgers import only_sqlite
+from ledgers import only_postgresql, only_sqlite
 from transcripts import fill, port, token_of, turn
 
 from anchorhold_reference import Settings
@@ -385,10 +385,9 @@ def test_anc_1_what_only_a_summary_says_of_an_evicted_turn_stays_where_another_t
     assert len(transcript.live()[0].text) <= len(text)
 
 
+@only_postgresql
 def test_era_1_nothing_but_the_stores_own_tables_is_rewritten(make, behind):
     """In a database that others use, too: their tables are neither locked nor rewritten, and wait for nobody."""
-    if behind.kind == "sqlite":
-        pytest.skip("a SQLite file is one store's")
     behind.query("CREATE TABLE public.beside AS SELECT generate_series(1, 100) AS id")
     url, _, _ = str(behind.where).partition("?schema=")
     try:

@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ledgers import Behind
+from ledgers import Behind, only_postgresql
 
 from anchorhold_reference import Settings, Transcript, cold
 from anchorhold_reference.errors import AnchorholdError, ForeignStoreError, LedgerError
@@ -197,9 +197,6 @@ def test_pro_2_users_sessions_and_branches_have_names_of_any_length(make, long):
 @given(st.lists(STEP, max_size=8), NAMED)
 def test_pro_2_whatever_is_long_and_in_whatever_order_the_session_goes_on(make, steps, named):
     goes_on(make, steps, named)
-
-
-only_postgresql = pytest.mark.parametrize("behind", ["postgresql"], indirect=True)
 
 
 @only_postgresql

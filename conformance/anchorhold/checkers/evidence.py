@@ -17,7 +17,7 @@ from anchorhold.checkers.record import Assertion, Observation, Said, Stretch
 from anchorhold.checkers.retention import led_to
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
-from anchorhold.checkers.words import content, plain, sentences, words
+from anchorhold.checkers.words import content, plain, sentences, shorten, words
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Item
 
@@ -160,6 +160,18 @@ def omissions_named(reading: Reading, stretch: Stretch) -> bool:
     )
 
 
+def _almost(reading: Reading, stretch: Stretch) -> str:
+    """What a new summary says of leaving out, where it does not say what, in words."""
+    turns = [plain(words(one.turn)) for one in reading.present(stretch.after)]
+    for item in stretch.new_summaries:
+        for sentence in sentences(content(item)):
+            if OMITTING.search(sentence) and not any(sentence in turn for turn in turns):
+                return (
+                    f": “{shorten(sentence)}” names no number, and no kind (PROTOCOL.md, What a summary leaves out)"
+                )
+    return ""
+
+
 def evi_2(reading: Reading, tally: Tally) -> None:
     """Each summary that leaves out something of structured turns: it says so, and says of what kind."""
     for stretch in reading.stretches:
@@ -174,7 +186,7 @@ def evi_2(reading: Reading, tally: Tally) -> None:
         tally.fail(
             f"Summary {item.id} leaves out {missing[0]}"
             f"{f' and {len(missing) - 1} more' if len(missing) > 1 else ''}, and neither it nor the outcome says "
-            "what is missing.",
+            f"what is missing{_almost(reading, stretch)}.",
             fact=missing[0].fact.text,
             event=stretch.after.end,
         )

@@ -8,10 +8,10 @@ from anchorhold.checkers.reading import Reading
 from anchorhold.checkers.record import LEADING, WITHDRAWING, Operation, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
-from anchorhold.checkers.words import plain, shorten
+from anchorhold.checkers.words import content, plain, shorten
 from anchorhold.compactor import Settings, Unit
 from anchorhold.history import EventType
-from anchorhold.size import CHARACTERS_A_TOKEN, high_water, least_size, least_turn_size
+from anchorhold.size import CHARACTERS_A_TOKEN, high_water, least_size, least_turn_size, tokens, window_size
 from anchorhold_spec.vocabulary import OutcomeKind
 
 FAULTS = frozenset(
@@ -144,14 +144,32 @@ def overtaken(reading: Reading, compact: Operation) -> bool:
     )
 
 
-def _said(compact: Operation) -> str:
+def _too_long(stretch: Stretch, compact: Operation, settings: Settings) -> bool:
+    """Whether the window would have stayed over its watermark with what the model answered in place of all the turns
+    that it was shown: by the answer alone, without what the compactor puts around it."""
+    limit, calls = high_water(settings), _answered(compact)
+    if limit is None or settings.unit is not Unit.TOKENS or not calls:
+        return False
+    shown = " ".join(map(shown_to, calls))
+    left = (item for item in stretch.before.items if not plain(content(item)) or plain(content(item)) not in shown)
+    return least_size(left, settings.unit) + len(reply_of(calls[-1])) / CHARACTERS_A_TOKEN > limit
+
+
+def _said(stretch: Stretch, compact: Operation, settings: Settings) -> str:
     """What the compaction answered instead of an explanation, in words."""
     if compact.committed:
         return f", although {TRIES} compactions in a row were committed"
-    why = excuse(compact)
+    why, outcome = excuse(compact), compact.outcome()
     if why is None:
         return " without saying what holds it up"
-    return f": it says “{shorten(why)}”, and names no fact that its model left out"
+    told = f": it says “{shorten(why)}”"
+    if outcome is not None and outcome.facts:
+        return f"{told}, and names no fact that its model left out"
+    if outcome is None or outcome.kind is OutcomeKind.FAILED or _too_long(stretch, compact, settings):
+        # It speaks of no fact: that its model left none out is then no answer to it.
+        calls = _answered(compact)
+        return told + (f", of an answer of its model of {tokens(reply_of(calls[-1]))} tokens" if calls else "")
+    return f"{told}, and names no fact that its model left out"
 
 
 def pro_1(reading: Reading, tally: Tally) -> None:
@@ -203,14 +221,17 @@ def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...], sick: floa
         if limit is None:
             over = f"{len(stretch.after.raw)} turns stand in the window, and compaction brings it no lower any more"
         else:
-            over = f"The window holds {size:g} {unit}, its watermark is {limit:g}, and compaction brings it no lower"
+            # As PROTOCOL.md counts: whoever reads it counts so as well.
+            told = window_size(stretch.after.items, unit)
+            over = f"The window holds {told} {unit}, its watermark is {limit:g}, and compaction brings it no lower"
         holding = held_up(reading, stretch, compact)
         if holding is not None:
             tally.note(holding)
         elif compact.committed and tries < TRIES:
             tally.note("some windows were still shrinking when the scenario went on")
         elif limit is not None or (replaced and not compact.committed):
-            tally.fail(f"{over}{_said(compact)}.", fact="the window", event=stretch.after.end)
+            said = _said(stretch, compact, reading.header.settings)
+            tally.fail(f"{over}{said}.", fact="the window", event=stretch.after.end)
     if asked and not replaced:
         tally.fail(
             f"{asked} compactions were asked for while {waiting} turns stood in the window, with a faithful "

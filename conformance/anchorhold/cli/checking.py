@@ -65,7 +65,7 @@ def run(
     try:
         with load(compactor, limits=_limits(timeout)) as loaded:
             try:
-                with OnTerminal(told) as progress:
+                with OnTerminal(told, quiet=as_json) as progress:
                     checked = run_check(
                         loaded,
                         checkers=CHECKERS,

@@ -25,8 +25,9 @@ def smoke(
 ) -> None:
     """Try an adapter itself: does it speak the wire protocol, whatever its compactor does?
 
-    Each finding is about the adapter and says where it came up; what the compactor answers is not judged. Ends with 0
-    where nothing was found, 1 where something was, 2 where the adapter cannot be started.
+    Each finding is about the adapter and says where it came up; what the compactor answers is not judged. That an
+    operation fails is only noted; one that is offered and never works is a finding. Ends with 0 where nothing was
+    found, 1 where something was, 2 where the adapter cannot be started.
     """
     run = import_module("anchorhold.smoke").smoke
     try:

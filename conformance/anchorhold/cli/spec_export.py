@@ -29,6 +29,7 @@ class Form(StrEnum):
     MURPHI = "murphi"
     MARKDOWN = "markdown"
     README = "readme"
+    SCHEMAS = "schemas"
 
 
 def export(
@@ -37,7 +38,8 @@ def export(
         typer.Argument(
             metavar="FORM",
             help="tla: modules and configurations for TLC. murphi: models for rumur. markdown: pages for reviewers. "
-            "readme: write the generated parts of spec/README.md again.",
+            "readme: write the generated parts of spec/README.md again. schemas: the JSON Schemas of the wire "
+            "protocol, of histories and of workloads.",
         ),
     ],
     machines: Annotated[
@@ -66,6 +68,7 @@ def export(
 
     `tla` writes NAME.tla, MCNAME.tla and MCNAME.cfg: java -cp tla2tools.jar tlc2.TLC -deadlock MCNAME.
     `murphi` writes NAME.m: rumur --deadlock-detection off --output NAME.c NAME.m.
+    `schemas` writes the JSON Schemas, wire.schema.json among them, and is about no machine.
     """
     # `spec` has other sub-commands, which must not wait for what only this one needs.
     from anchorhold_spec import machines as registry
@@ -107,6 +110,10 @@ def _texts(
     from anchorhold_spec.publish.tla import export_tla
 
     match form:
+        case Form.SCHEMAS:
+            from anchorhold.wire.schemas import documents
+
+            return documents()
         case Form.TLA:
             texts: dict[str, str] = {}
             for machine in found:

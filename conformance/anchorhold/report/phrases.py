@@ -14,10 +14,12 @@ READS = frozenset({"live", "pointers", "get", "search", "reconstitute", "manifes
 """Operations that only look."""
 
 
-def step_words(step: Step) -> str:
-    """What a step of the workload does."""
+def step_words(step: Step, *, point: str | None = None) -> str:
+    """What a step of the workload does. `point`: the name of the durable step that its number came to."""
     plain: dict[str, Any] = msgspec.to_builtins(step)
     tag = str(plain.pop("step", "step"))
+    if "point" in plain:
+        plain["point"] = _durable_step(plain["point"], point)
     match tag, plain:
         case "append", {"turn": Mapping() as turn}:
             return f"append {_turn(turn)}"
@@ -38,7 +40,7 @@ def step_words(step: Step) -> str:
         case "reopen", _:
             return "close, and open again"
         case "crash", {"point": point}:
-            return f"crash in the next compaction, at durable step {point}"
+            return f"crash in the next compaction, at {point}"
         case "corrupt", {"turn": turn}:
             return f"damage the stored original of turn {turn}"
         case "follow", {"token": token}:
@@ -48,6 +50,11 @@ def step_words(step: Step) -> str:
         case "expire", {"seconds": seconds}:
             return f"move the store's clock forward by {seconds:g} s"
     return _more_words(tag, plain)
+
+
+def _durable_step(number: Any, name: str | None) -> str:
+    """A workload has a number, which is counted round the steps that the compactor declares."""
+    return f"number {number}, counted round its crash points from 0" if name is None else f"its crash point “{name}”"
 
 
 def _more_words(tag: str, plain: Mapping[str, Any]) -> str:
@@ -74,7 +81,7 @@ def _more_words(tag: str, plain: Mapping[str, Any]) -> str:
         case "power", _:
             return "power is lost: what was not synced is gone; open again"
         case "fail-store", {"point": point, "fault": fault}:
-            return f"the store fails in the next compaction, at durable step {point} ({fault})"
+            return f"the store fails in the next compaction, at {point} ({fault})"
         case "override", {"reason": reason}:
             return f"accept the loss, because {reason}"
         case "meanwhile", {"steps": [*steps]}:
@@ -190,7 +197,9 @@ def _kind(kind: str, value: Mapping[str, Any]) -> str:
     if value.get("reason"):
         parts.append(f"because {value['reason']}")
     if value.get("facts"):
-        parts.append(f"facts in the way: {', '.join(map(str, value['facts']))}")
+        # Of what happened they are what its summary leaves out (PROTOCOL.md, Outcome).
+        what = "left out" if kind == "committed" else "facts in the way"
+        parts.append(f"{what}: {', '.join(map(str, value['facts']))}")
     return ", ".join(parts)
 
 

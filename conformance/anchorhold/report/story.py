@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from anchorhold.history import Event, EventType
-from anchorhold.report.phrases import READS, ending, invocation, step_words, strings
+from anchorhold.report.phrases import READS, ending, invocation, plainly, step_words, strings
 from anchorhold.verdict import History
 
 UNREMARKABLE = frozenset({"open", "append", "live"})
@@ -55,7 +55,7 @@ def tell(history: History, *, fact: str, event: int | None) -> tuple[Told, ...]:
     told = []
     for number in range(count):
         events = by_step.get(number, ())
-        text = step_words(steps[number]) if number < len(steps) else _from_events(events)
+        text = step_words(steps[number], point=_point(events)) if number < len(steps) else _from_events(events)
         remarks = tuple(_remarks(events, fact=fact, failing=event))
         told.append(Told(first=number + 1, last=number + 1, text=text, remarks=remarks))
     return tuple(_gathered(told, fact=fact))
@@ -64,6 +64,14 @@ def tell(history: History, *, fact: str, event: int | None) -> tuple[Told, ...]:
 def _from_events(events: tuple[Event, ...]) -> str:
     first = next((each for each in events if each.type is EventType.INVOKE), None)
     return invocation(first) if first is not None else "nothing that was recorded"
+
+
+def _point(events: tuple[Event, ...]) -> str | None:
+    """The compactor's name of the durable step that was armed."""
+    armed = (e.value for e in events if e.type is EventType.INVOKE and e.op in ("crash", "fail_store"))
+    return next(
+        (str(value["point"]) for value in map(plainly, armed) if isinstance(value, dict) and "point" in value), None
+    )
 
 
 def _remarks(events: tuple[Event, ...], *, fact: str, failing: int | None) -> Iterator[Remark]:

@@ -15,6 +15,7 @@ from anchorhold.smoke.finding import Finding, Note
 from anchorhold.summariser import ScriptedSummariser
 from anchorhold.wire.connection import Connection
 from anchorhold.wire.messages import (
+    REQUIRED,
     AppendParams,
     Message,
     MessageError,
@@ -27,6 +28,10 @@ from anchorhold.wire.messages import (
 from anchorhold.wire.process import Files, Limits, Program
 from anchorhold_spec.vocabulary import Fact, ToolCall, Turn
 
+OPENING: Final = frozenset({"open", "reopen", "resume"})
+"""Operations without which there is no session that anything could be asked of."""
+DECLINING: Final = frozenset({"evict", "tombstone", "supersede", "forget"})
+"""Operations against which a compactor may decide: where its API raises then, they end with a definite error."""
 PATIENCE: Final = 2
 """Hangs that a probe waits for; after that many it ends."""
 SETTINGS: Final = Settings(budget=400, watermark=0.7)
@@ -34,6 +39,19 @@ SETTINGS: Final = Settings(budget=400, watermark=0.7)
 
 class ProbeEnded(Exception):  # noqa: N818 - no error: the probe has found what it could
     """The adapter cannot be brought to where the probe could go on."""
+
+
+@dataclass(slots=True)
+class Tries:
+    """How one operation fared, where nothing stood against it."""
+
+    worked: int = 0
+    failed: int = 0
+    declined: int = 0
+    """Of the failed ones: where it may have been the compactor's decision."""
+    first: str = ""
+    """How it failed first."""
+    notes: list[Note] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -48,6 +66,11 @@ class Adapter:
     findings: list[Finding] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
+    tries: dict[str, Tries] = field(default_factory=dict)
+    committed: bool = False
+    """Whether any compaction was."""
+    uncommitted: str = ""
+    """How the first ended that was not, in words."""
     description: Description | None = None
     hangs: int = 0
     """In the present probe."""
@@ -69,11 +92,41 @@ class Adapter:
             if self.hangs >= PATIENCE:
                 raise ProbeEnded
 
-    def note(self, where: str, message: str) -> None:
+    def note(self, where: str, message: str) -> Note:
         """Add something that is no finding."""
         note = Note(probe=self.probe, where=where, message=one_line(message))
         if note not in self.notes:
             self.notes.append(note)
+        return note
+
+    def never_worked(self) -> dict[str, Tries]:
+        """The operations that were offered, and failed at every try."""
+        return {
+            method: tries
+            for method, tries in self.tries.items()
+            if tries.failed and not tries.worked and tries.declined < tries.failed
+        }
+
+    def sum_up(self) -> None:
+        """Tell first which operations never worked, and of each no more than that."""
+        told = []
+        for method, tries in self.never_worked().items():
+            times = "its one try" if tries.failed == 1 else f"each of its {tries.failed} tries"
+            leave = "" if method in REQUIRED else ", or leave it out of `operations`"
+            if method in DECLINING | {"compact"}:
+                leave += "; that the compactor decides against it, or has nothing to do, is an outcome and no error"
+            told.append(
+                Finding(
+                    probe="operations",
+                    where=method,
+                    fault=Fault.NEVER_WORKS,
+                    message=one_line(f"is offered, and ended with an error at {times}; the first: {tries.first}"),
+                    hint=f"offer what works: see its standard error{leave}",
+                )
+            )
+        folded = [note for tries in self.never_worked().values() for note in tries.notes]
+        self.findings[:0] = told
+        self.notes[:] = [note for note in self.notes if note not in folded]
 
     # -- starting it
 
@@ -126,6 +179,8 @@ class Session:
         self._turns = turns_of(turns)
         self._connection: Connection | None = None
         self._last = "append"
+        self._closed = False
+        """Whether an operation failed without which no session is open."""
         self._prepare()
 
     @property
@@ -139,12 +194,16 @@ class Session:
         return self._connection
 
     def _prepare(self) -> None:
-        """Start, open, append. A fault here ends the probe, because there would be nothing to go on with."""
+        """Start, open, append. What fails here ends the probe, because there would be nothing to go on with."""
         where = "initialize"
         try:
             self._connection = self.adapter.connect()
+            self._closed = False
             where = "open"
             self._plain("open", OpenParams(settings=self._settings))
+            if self._closed:
+                self.kill()
+                raise ProbeEnded
             where = "append"
             for turn, facts in self._turns:
                 self.model.summariser.learn(turn.text, facts)
@@ -153,27 +212,49 @@ class Session:
             self.adapter.failed(where, error)
             raise ProbeEnded from None
 
-    def _plain(self, method: str, params: Params | None = None, *, noted: bool = True) -> object:
+    def _plain(
+        self, method: str, params: Params | None = None, *, noted: bool = True, counted: bool = True
+    ) -> object:
         """Make a request; an operation that did not succeed is the compactor's matter, and noted."""
         self.adapter.asked.add(method)
         try:
-            return self._connected.call(method, params, summarise=self.model)
+            result = self._connected.call(method, params, summarise=self.model)
         except OperationError as error:
-            how = "did not happen" if error.definite else "may or may not have happened"
             if noted:
-                self.adapter.note(method, f"the compactor's operation {how}: {error}")
+                self._failed(method, error, counted=counted)
+            self._closed |= method in OPENING
             return None
+        self.adapter.tries.setdefault(method, Tries()).worked += 1
+        return result
 
-    def attempt(self, method: str, params: Params | None = None, *, noted: bool = True) -> Any:
+    def _failed(self, method: str, error: OperationError, *, counted: bool) -> None:
+        """Note an operation that did not succeed."""
+        how = "did not happen" if error.definite else "may or may not have happened"
+        note = self.adapter.note(method, f"the compactor's operation {how}: {error}")
+        tries = self.adapter.tries.setdefault(method, Tries())
+        tries.notes.append(note)
+        if not counted:
+            return
+        tries.failed += 1
+        tries.declined += error.definite and method in DECLINING
+        tries.first = tries.first or str(error)
+
+    def attempt(self, method: str, params: Params | None = None, *, noted: bool = True, counted: bool = True) -> Any:
         """Make a request where the adapter offers it. None where there is no result, for whatever reason.
 
-        Not `noted`: that the operation does not succeed is what it was made to do.
+        Not `noted`: that the operation does not succeed is what it was made to do. Not `counted`: it may well not
+        succeed, and says nothing of whether it works.
         """
         if method not in self.offered:
             return None
         before, self._last = self._last, method
         try:
-            return self._plain(method, params, noted=noted)
+            result = self._plain(method, params, noted=noted, counted=counted)
+            if self._closed:
+                self.kill()
+                # What is asked next would fail for want of a session, whatever it is.
+                self._prepare()
+            return result
         except AdapterError as error:
             # A line that was there before anything was asked belongs to what was asked before.
             stray = f"before `{method}` was asked" in error.message
@@ -192,7 +273,7 @@ class Session:
         except AdapterError as error:
             self.adapter.failed("resume", error)
             return False
-        return True
+        return not self._closed
 
     def close(self) -> None:
         """Close the session and end the program in good order."""

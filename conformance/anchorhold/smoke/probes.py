@@ -126,7 +126,25 @@ def operations(adapter: Adapter) -> None:
         session.kill()
     left = sorted(session.offered - adapter.asked - {"resume"})
     for operation in left:
-        adapter.note(operation, "offered, and not tried: no summary carried a pointer to try it on")
+        adapter.note(operation, f"offered, and not tried: {_untried(adapter, operation)}")
+
+
+def _untried(adapter: Adapter, operation: str) -> str:
+    """Why an operation could not be tried, in words."""
+    description = adapter.description
+    assert description is not None
+    never = adapter.never_worked()
+    if operation in ("crash", "fail_store"):
+        return "no durable step is named in `crash_points`"
+    needed = {"advance": "begin", "fork": "live"}.get(operation, "pointers")
+    if needed not in description.operations:
+        return f"it takes `{needed}`, which is not offered"
+    if needed in never:
+        return f"it takes `{needed}`, which ended with an error each time"
+    if needed == "pointers" and not adapter.committed:
+        how = f" ({adapter.uncommitted})" if adapter.uncommitted else ""
+        return f"it takes a pointer of a summary, and no compaction was committed{how}"
+    return "no summary carried a pointer to try it on" if needed == "pointers" else f"`{needed}` was of no use to it"
 
 
 def _look(session: Session) -> None:
@@ -138,7 +156,7 @@ def _compact(session: Session) -> None:
     """Compact until a summary is there, or nothing is to be done any more."""
     asked, committed = session.model.asked, False
     for _ in range(COMPACTIONS):
-        outcome = session.attempt("compact")
+        outcome = _compacted(session)
         committed |= isinstance(outcome, Outcome) and outcome.kind is OutcomeKind.COMMITTED
         if not isinstance(outcome, Outcome) or outcome.kind is not OutcomeKind.COMMITTED:
             break
@@ -151,6 +169,25 @@ def _compact(session: Session) -> None:
             hint="route every model call of the compactor to `summarise`",
             fault=Fault.UNASKED,
         )
+
+
+def _compacted(session: Session) -> Outcome | None:
+    """Compact, with a faithful model and a healthy store, and remember whether that ever came to anything."""
+    outcome: Outcome | None = session.attempt("compact")
+    adapter = session.adapter
+    if outcome is not None and outcome.kind is OutcomeKind.COMMITTED:
+        adapter.committed = True
+    elif not adapter.uncommitted:
+        tries = adapter.tries.get("compact")
+        error = tries.first if tries is not None else ""
+        adapter.uncommitted = (
+            f"`compact` ended with an error: {error}" if outcome is None else f"`compact` answered {_words(outcome)}"
+        )
+    return outcome
+
+
+def _words(outcome: Outcome) -> str:
+    return f"“{outcome.kind}”" + (f", because {outcome.reason}" if outcome.reason else "")
 
 
 def _token(session: Session) -> str | None:
@@ -166,14 +203,14 @@ def _follow(session: Session) -> None:
     token = _token(session)
     if token is not None:
         session.attempt("get", TokenParams(token=token))
-    session.attempt("get", TokenParams(token=NOWHERE))
-    session.attempt("get", TokenParams(token=""))
+    session.attempt("get", TokenParams(token=NOWHERE), counted=False)
+    session.attempt("get", TokenParams(token=""), counted=False)
     session.attempt("search", SearchParams(literal="8001"))
     session.attempt("search", SearchParams(literal="nothing that was said ü"))
     for evidence in (False, True):
         params = ReconstituteParams(subject="relay-1", attribute="port", evidence=evidence)
         session.attempt("reconstitute", params)
-    session.attempt("manifest", ManifestParams(carrier=carrier))
+    session.attempt("manifest", ManifestParams(carrier=carrier), counted=bool(summaries))
     session.attempt("tombstone", TombstoneParams(literal="8002", source="t2", reason="no longer needed"))
     session.attempt(
         "supersede", SupersedeParams(literal="8002", source="t2", superseder="t3", reason="it has changed")
@@ -189,7 +226,8 @@ def _damage(session: Session) -> None:
     for shift in (3600.0, -7200.5):
         session.attempt("clock", ClockParams(shift=shift))
     session.attempt("expire", ExpireParams(seconds=60.0))
-    session.attempt("override", ReasonParams(reason="smoke"))
+    # It is not degraded, and there is nothing to accept.
+    session.attempt("override", ReasonParams(reason="smoke"), counted=False)
     session.attempt("reopen")
     description = session.adapter.description
     assert description is not None
@@ -259,6 +297,8 @@ def _work(session: Session) -> None:
     if "begin" not in session.offered:
         return
     session.attempt("begin", BeginParams(worker="w", op="compact", arguments={}))
+    if "begin" in session.adapter.never_worked():
+        return  # there is no worker that could be led
     for _ in range(ADVANCES):
         step = session.attempt("advance", WorkerParams(worker="w"))
         if step is None or step.done:
@@ -268,12 +308,12 @@ def _work(session: Session) -> None:
 
 def _reach(session: Session) -> None:
     """What takes things away comes last."""
-    session.attempt("compact")
+    _compacted(session)
     for method in ("corrupt", "evict"):
         token = _token(session) if method in session.offered else None
         if token is not None:
             session.attempt(method, TokenParams(token=token))
-            session.attempt("get", TokenParams(token=token))
+            session.attempt("get", TokenParams(token=token), counted=False)
     session.attempt("forget", TurnParams(turn="t7"))
     session.attempt("files")
     session.attempt("clear")
@@ -294,7 +334,7 @@ def models(adapter: Adapter) -> None:
     try:
         for reply in replies:
             session.model.reply, session.model.fails = reply, reply is None
-            session.attempt("compact")
+            session.attempt("compact", counted=False)
             session.attempt("live")
     finally:
         session.kill()

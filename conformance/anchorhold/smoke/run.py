@@ -64,6 +64,7 @@ def smoke(target: str, *, seconds: float = 10.0, launch: Launch | None = None) -
         # Without an answer to `initialize` every other probe would say the same again.
         if adapter.description is None:
             break
+    adapter.sum_up()
     description = adapter.description
     return Smoked(
         adapter=target,

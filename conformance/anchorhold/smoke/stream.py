@@ -13,6 +13,7 @@ from msgspec import UNSET
 from anchorhold.compactor import Settings
 from anchorhold.errors import AdapterError, Fault
 from anchorhold.smoke.adapter import Adapter, ProbeEnded, Talk
+from anchorhold.wire.connection import SCHEMA
 from anchorhold.wire.messages import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -163,8 +164,7 @@ def _in_form(adapter: Adapter, answer: Message, where: str) -> Sequence[Item] | 
     try:
         items: Sequence[Item] = read_result("live", answer.result)
     except MessageError as error:
-        hint = "conformance/schemas/wire.schema.json has the form"
-        adapter.found(where, f"was answered out of schema: {error}", hint=hint, fault=Fault.SCHEMA)
+        adapter.found(where, f"was answered out of schema: {error}", hint=SCHEMA, fault=Fault.SCHEMA)
         return None
     return items
 

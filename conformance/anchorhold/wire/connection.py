@@ -43,7 +43,9 @@ from anchorhold.wire.messages import (
 )
 from anchorhold.wire.process import Files, Limits, Program
 
-_SEE_SCHEMA = "conformance/schemas/wire.schema.json has the form; fields that it does not name are not taken"
+SCHEMA = "wire.schema.json (`anchorhold spec export schemas` writes it) has the form"
+"""Where the form of a message stands, for whoever has this package alone."""
+_SEE_SCHEMA = f"{SCHEMA}; fields that it does not name are not taken"
 _IS_NO_MESSAGE = "standard output is for the protocol alone, one JSON-RPC message a line; logs go to standard error"
 
 
