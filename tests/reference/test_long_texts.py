@@ -7,7 +7,7 @@ import string
 from itertools import count
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from ledgers import Behind, only_postgresql
 
@@ -18,7 +18,7 @@ from anchorhold_spec.vocabulary import AnswerKind, OutcomeKind, ToolCall, Turn
 LENGTHS = (1, 2_600, 2_720, 8_300, 70_000)
 """Around what a row of an index of PostgreSQL holds, and what a page of it does, in characters that cannot be
 compressed."""
-ALPHABETS = (string.ascii_letters + string.digits, "".join(map(chr, range(0x4E00, 0x9000))))
+ALPHABETS = {"ascii": string.ascii_letters + string.digits, "han": "".join(map(chr, range(0x4E00, 0x9000)))}
 BOUNDED = {
     ("counter", "name"),  # our own
     ("carries", "speaker"),  # of `extract.text.SPEAKERS`
@@ -31,7 +31,7 @@ BOUNDED = {
 
 
 def incompressible(seed: int, length: int, alphabet: str) -> str:
-    return "".join(random.Random(seed).choices(alphabet, k=length))
+    return "".join(random.Random(seed).choices(ALPHABETS[alphabet], k=length))
 
 
 class Session:
@@ -107,7 +107,9 @@ class Session:
         assert self.transcript.reconstitute(f"q{long}q", "port").kind in none
         assert self.transcript.reconstitute("J-88", f"q{long}q").kind in none
         assert self.transcript.get(f"q{long}q").kind is AnswerKind.FOREIGN
-        assert not self.transcript.retrieve(f"q{long}q")
+        # Where a script puts nothing between words each character is one, and others may have said it.
+        for answer in self.transcript.retrieve(f"q{long}q"):
+            assert set(long) & set(answer.text or "")
 
     def fork(self, long: str) -> None:
         name = f"{long}-{next(self.number)}"
@@ -138,7 +140,9 @@ class Session:
 
 
 PLACES = [name for name in vars(Session) if not name.startswith("_") and name not in {"say", "call"}]
-STEP = st.tuples(st.sampled_from(PLACES), st.integers(0, 3), st.sampled_from(LENGTHS), st.sampled_from(ALPHABETS))
+STEP = st.tuples(
+    st.sampled_from(PLACES), st.integers(0, 3), st.sampled_from(LENGTHS), st.sampled_from(sorted(ALPHABETS))
+)
 NAMED = st.tuples(*[st.sampled_from(LENGTHS)] * 3)
 SESSIONS = count()
 
@@ -159,7 +163,7 @@ def refusal(session: Session, place: str, long: str) -> str | None:
 
 def goes_on(make, steps, named=(1, 1, 1)):
     """Each step works, or is refused in one line and changes nothing; and all that was said is there in the end."""
-    user, name, branch = (incompressible(n, long, ALPHABETS[0]) for n, long in enumerate(named))
+    user, name, branch = (incompressible(n, long, "ascii") for n, long in enumerate(named))
     with make(user=user, session=f"{name}-{next(SESSIONS)}", branch=branch, settings=Settings(keep=1)) as transcript:
         session = Session(transcript)
         for place, seed, length, alphabet in steps:
@@ -190,11 +194,16 @@ def test_pro_2_a_text_of_any_length_is_taken_wherever_one_can_stand(make, place,
 
 @pytest.mark.parametrize("long", LENGTHS)
 def test_pro_2_users_sessions_and_branches_have_names_of_any_length(make, long):
-    goes_on(make, [("turn_id", 0, 1, "a"), ("fork", 0, long, "ab"), ("beginning_again", 0, 1, "a")], (long,) * 3)
+    goes_on(
+        make,
+        [("turn_id", 0, 1, "ascii"), ("fork", 0, long, "ascii"), ("beginning_again", 0, 1, "ascii")],
+        (long,) * 3,
+    )
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(STEP, max_size=8), NAMED)
+@example([("path", 0, 1, "han"), ("compact", 0, 1, "han"), ("asked", 0, 1, "han")], (1, 1, 1))
 def test_pro_2_whatever_is_long_and_in_whatever_order_the_session_goes_on(make, steps, named):
     goes_on(make, steps, named)
 
