@@ -203,7 +203,9 @@ def test_pro_2_users_sessions_and_branches_have_names_of_any_length(make, long):
 
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(STEP, max_size=8), NAMED)
-@example([("path", 0, 1, "han"), ("compact", 0, 1, "han"), ("asked", 0, 1, "han")], (1, 1, 1))
+@example(
+    [*(("path", seed, 1, "han") for seed in range(4)), ("compact", 0, 1, "han"), ("asked", 0, 1, "han")], (1, 1, 1)
+)
 def test_pro_2_whatever_is_long_and_in_whatever_order_the_session_goes_on(make, steps, named):
     goes_on(make, steps, named)
 
