@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anchorhold.checkers.record import Said
 from anchorhold.checkers.turns import raw_turns
 from anchorhold.checkers.words import carries_calls, forms, holds, plain, quotes, says, stands
 from anchorhold.planting import KINDS, Planter
@@ -121,6 +122,40 @@ def test_arguments_of_a_call_may_be_written_in_many_ways(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "Checking the file.", "read(path=/srv/a b/\u00e9.yaml, lines: one / three)"])
 def test_arguments_of_a_call_are_missed_where_a_string_is_not_there(text: str) -> None:
     assert not carries_calls(plain(text), CALLS)
+
+
+@given(
+    given=st.lists(
+        st.sampled_from(['{"path": "/srv/a7"}', '{"b":1,  "a":"ü"}', "ls -la", "", "  ", '{"q": "<a & b>"}']),
+        max_size=3,
+    ),
+    own=st.sampled_from([None, "", " ", "Look."]),
+    data=st.sampled_from([None, None, b"Look."]),
+    text=st.lists(
+        st.sampled_from(
+            [
+                '{"path":"/srv/a7"}',
+                '{"path": "/srv/a7"}',
+                '{"b":1, "a":"ü"}',
+                '{"a":"\\u00fc","b":1}',
+                "ls",
+                "-la",
+                "Look.",
+            ]
+        ),
+        max_size=4,
+    ),
+)
+def test_a_turn_stands_in_a_text_where_each_of_its_parts_does_in_one_of_its_forms(
+    given: list[str], own: str | None, data: bytes | None, text: list[str]
+) -> None:
+    """However it is found out: most stand as they were given, and their other forms are worked out for the rest."""
+    calls = tuple(ToolCall(id=f"c{n}", name="run", arguments=each) for n, each in enumerate(given))
+    turn = Turn(id="t1", speaker="assistant", text=own if data is None else None, data=data, calls=calls)
+    said = Said(turn=turn, facts=(), at=1, certain=True, session="s")
+    flat = " ".join(text)
+
+    assert said.stands_in(flat) is holds(plain(flat), forms(turn))
 
 
 def test_arguments_that_are_no_json_have_to_be_there_as_they_are() -> None:

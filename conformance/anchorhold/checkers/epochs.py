@@ -56,14 +56,15 @@ class RecycledKeys(Watch):
 
     def _go_through(self, look: Observation, lost: frozenset[str]) -> object:
         """Answers with the look's answers, where none of them has to be looked at again while it stays as it is."""
-        get, right = self.keys.get, not lost
+        get, right = self.keys.getter(), not lost
         for name, answer in look.answers.items():
             key = get(name)
             if key is None or (lost and lost & key.bound):
                 continue
             there = answer.kind in CONTENT
             if there:
-                self._bind(key, answer)
+                if key.first is None:
+                    self._bind(key, answer)
             elif key.answered and self._left is None:
                 self._left = look.start
             key.answered = there
@@ -73,7 +74,8 @@ class RecycledKeys(Watch):
                 else self._left is not None and self._stored_after_leaving and key.issued < self._left
             ):
                 self.tally.trigger()
-            if there and answer is not key.right:
+            # What is answered as it was answered before is as right as it was.
+            if there and answer is not key.right and answer != key.right:
                 wrong = self._instead(key, answer)
                 if wrong:
                     right = False
@@ -84,10 +86,9 @@ class RecycledKeys(Watch):
 
     def _bind(self, key: Key, answer: Answer) -> None:
         """Bind a token by what it declares, otherwise by what it first resolves to."""
-        if key.first is None:
-            key.first = content(answer)
-            if not key.bound and key.packed is None:
-                key.bound = self.known.contained(key.first)
+        key.first = content(answer)
+        if not key.bound and key.packed is None:
+            key.bound = self.known.contained(key.first)
 
     def _instead(self, key: Key, answer: Answer) -> frozenset[str]:
         """The turns that an answer holds in place of those that the token is bound to; none where it is right."""
@@ -227,7 +228,7 @@ class Epochs(Watch):
             for stranger in self._latest:
                 stranger.times += 1
             return
-        get = self.keys.get
+        get = self.keys.getter()
         self._asked, self._failed = look.answers, look.errors
         self._latest = [
             _Stranger(token=token, answer=look.answers.get(token), event=event)

@@ -5,7 +5,7 @@ before, only what the rules need that speak of every key ever issued is kept, pa
 """
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 from anchorhold.checkers.packed import Packed
@@ -102,6 +102,10 @@ class Keys:
         """What is known of a token; none where it was never given out."""
         key = self._keys.get(token)
         return self._unpack(token) if key is None and self._any_packed else key
+
+    def getter(self) -> Callable[[str], Key | None]:
+        """As `get`, for whoever asks for many tokens before anything else is looked at."""
+        return self.get if self._any_packed else self._keys.get
 
     def of_store(self, name: str) -> Collection[Key]:
         """The tokens with one key of the store that are not packed away, oldest first."""

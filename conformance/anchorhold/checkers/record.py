@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import Any, Generic, TypeVar, overload
 
 import msgspec
 
@@ -156,7 +156,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if type(value) is Outcome:
             return value
         # A struct like one is made by `verify`.
-        return cast("Outcome", value) if isinstance(value, msgspec.Struct) else self._outcome
+        return value if isinstance(value, msgspec.Struct) else self._outcome  # type: ignore[return-value]
 
     @once
     def _outcome(self) -> Outcome | None:
@@ -183,9 +183,19 @@ class Said(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def stands_in(self, text: str) -> bool:
         """Whether its words stand in a text."""
         own = self.turn.text
-        if own is not None and own == text and self.turn.data is None:
-            return bool(own.strip()) or bool(self.forms)
-        return holds(plain(text), self.forms)
+        if own is not None and own == text and self.turn.data is None and own.strip():
+            return True
+        flat = plain(text)
+        return self._as_given(flat) or holds(flat, self.forms)
+
+    def _as_given(self, flat: str) -> bool:
+        """Whether the calls of a turn without other words stand in a text as they were given: the first of the ways
+        in which they may be written down, and the usual one. To find out all the others takes much longer."""
+        turn = self.turn
+        if not turn.calls or turn.data is not None or (turn.text or "").strip():
+            return False
+        given = [plain(call.arguments) for call in turn.calls if call.arguments.strip()]
+        return bool(given) and all(each in flat for each in given)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -367,7 +377,7 @@ def convert(value: Any, kind: type[T]) -> T:
     of the vocabulary already stays as it is."""
     if isinstance(value, msgspec.Struct):
         # Of this kind, or a struct with the same fields, as `verify` makes them.
-        return cast("T", value)
+        return value  # type: ignore[return-value]
     if type(value) is kind or (isinstance(kind, type) and isinstance(value, kind)):
         return value
     return msgspec.convert(value, kind)

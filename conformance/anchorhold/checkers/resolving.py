@@ -107,7 +107,8 @@ class StayingPointers(_Reached):
         asked: Sequence[Pointer] = look.pointers
         if len(answers) + len(look.errors) < len(asked):
             # Of a pointer that nobody followed nothing is seen.
-            asked = [p for p in asked if p.token in answers or p.token in look.errors]
+            followed = answers.keys() | look.errors.keys()
+            asked = [p for p in asked if p.token in followed]
         lenient = bool(look.exempt or look.damaged or self._dropped)
         led = latest = 0
         all_right = True

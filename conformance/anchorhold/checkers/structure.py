@@ -57,6 +57,9 @@ class CallsAndResults(Watch):
         if operation.op == "compact":
             self._compacted = True
             return
+        turn = operation.turn
+        if not turn.calls and turn.result_of is None:
+            return
         said = said_by(self.known, operation)
         if said is None:
             return
