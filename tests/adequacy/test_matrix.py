@@ -114,21 +114,27 @@ def test_runs_that_do_not_belong_together_make_no_page() -> None:
 
 def test_what_mixtures_alone_and_a_quick_check_catch_stands_beside_it(tmp_path) -> None:
     kinds = ("Sees", "Hides")
-    files = {}
-    for name, caught in (("standard", (4, 4)), ("undirected", (3, 0)), ("quick", (4, 1))):
+    files = []
+    for way, caught in (
+        ({"effort": "quick", "as_checked": True}, (4, 1)),
+        ({}, (4, 4)),
+        ({"directed": False}, (3, 0)),
+    ):
         run = found(
             *(
                 defect(k, breaks=("ANC-1",), caught_by=("ANC-1",), caught=c)
                 for k, c in zip(kinds, caught, strict=True)
             )
         )
-        files[name] = str(tmp_path / name)
-        Path(files[name]).write_bytes(msgspec.json.encode(run))
-    text = main([files["standard"], "--undirected", files["undirected"], "--quick", files["quick"]])
+        files.append(tmp_path / str(len(files)))
+        files[-1].write_bytes(msgspec.json.encode(msgspec.structs.replace(run, **way)))
+    text = main([str(file) for file in files])
 
     assert "- mixtures alone: 3 of 8 caught (38%; 2 wrong ones, 4 seeds)" in text
     assert "- a quick check: 5 of 8 caught (62%; 2 wrong ones, 4 seeds)" in text
     assert "| Hides | a plain list | ANC-1 | ANC-1 | 4/4 | 7 | 0/4 | 1/4 |" in text
+    with pytest.raises(SystemExit, match="none of these results is of a run with the directed scenarios"):
+        main([str(files[0]), str(files[2])])
 
 
 def test_what_is_no_result_ends_with_one_line(tmp_path) -> None:

@@ -1,8 +1,9 @@
 """What a run of `anchorhold adequacy --json` found, as a page: defect × rule, and the budget that each took.
 
-`python -m anchorhold.adequacy.matrix RESULT.json… [--undirected RESULT.json] [--quick RESULT.json]` prints it; of
-several runs (the wrong ones in parts, the right ones by themselves with more seeds) as if they had been one.
-conformance/ADEQUACY.md is that of the project's own catalogue.
+`python -m anchorhold.adequacy.matrix RESULT.json…` prints it; of several runs (the wrong ones in parts, the right
+ones by themselves with more seeds) as if they had been one. What was found with mixtures alone, or by a quick check,
+stands beside what was found with everything. conformance/ADEQUACY.md is that of the project's own catalogue, and
+conformance/adequacy has the results that it is made of.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -19,6 +21,8 @@ from anchorhold.adequacy.merging import MergeError, merged, rates
 from anchorhold_spec.catalogue import RULES
 
 CAUGHT, ALSO, NEVER = "●", "·", "○"
+WHOLE: Final = "everything"
+"""What was played of runs that the page is about: scenarios that aim at what a compactor breaks, and mixtures."""
 
 
 def page(found: Adequacy, others: Mapping[str, Adequacy] | None = None) -> str:
@@ -195,15 +199,24 @@ def main(arguments: Sequence[str]) -> str:
     """The page of the files that are named. Ends the program with one line where one is no result."""
     asked = argparse.ArgumentParser(prog="python -m anchorhold.adequacy.matrix", description=__doc__)
     asked.add_argument("results", nargs="+", type=Path, metavar="RESULT.json")
-    asked.add_argument("--undirected", type=Path, metavar="RESULT.json", help="found with `--undirected`")
-    asked.add_argument("--quick", type=Path, metavar="RESULT.json", help="found with `--effort quick`")
-    given = asked.parse_args(arguments)
-    others = {"mixtures alone": given.undirected, "a quick check": given.quick}
+    runs: dict[str, list[Adequacy]] = {}
+    for path in asked.parse_args(arguments).results:
+        run = _read(path)
+        runs.setdefault(_way(run), []).append(run)
+    whole = runs.pop(WHOLE, None)
+    if whole is None:
+        sys.exit("none of these results is of a run with the directed scenarios and all that a compactor breaks")
     try:
-        found = merged([_read(path) for path in given.results])
-        return page(found, {name: _read(path) for name, path in others.items() if path is not None})
+        return page(merged(whole), {name: merged(some) for name, some in sorted(runs.items(), reverse=True)})
     except MergeError as error:
         sys.exit(f"these results do not belong together: {error}")
+
+
+def _way(run: Adequacy) -> str:
+    """What was played."""
+    if run.as_checked:
+        return f"a {run.effort} check"
+    return WHOLE if run.directed else "mixtures alone"
 
 
 def _read(path: Path) -> Adequacy:
