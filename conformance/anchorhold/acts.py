@@ -162,7 +162,7 @@ class Acts:
         return outcome
 
     def _append(self, step: Append) -> None:
-        self._summariser.learn(step.turn.text, step.facts)
+        self._summariser.learn(step.turn.text, step.facts, speaker=step.turn.speaker)
         self._do("append", lambda: self._compactor.append(step.turn), turn=step.turn, facts=step.facts)
         if self._recorder.succeeded:
             self._looks.size += turn_size(step.turn, self._looks.settings.unit)

@@ -6,8 +6,8 @@ shown, and knows nothing else: a fact that the compactor did not show cannot com
 
 import json
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from anchorhold.compactor import Reply, Shown, SummariserError
 from anchorhold_spec.vocabulary import Fact
@@ -54,6 +54,8 @@ ERROR_TEXT = (
     "'type': 'requests', 'code': 'rate_limit_exceeded'}}"
 )
 _DIGITS = re.compile(r"[0-9]{1,15}")
+OTHER = {"user": "assistant", "assistant": "user"}
+"""Who else might have said it."""
 BLANKS = " \n\t \n  "
 
 
@@ -70,6 +72,8 @@ class Sight:
     """Text of the latest appended turn that stands in what was shown."""
     previous: str | None
     """The previous summary that this summariser wrote, where it stands in what was shown."""
+    speakers: Mapping[str, str] = field(default_factory=dict)
+    """Who said it, by a fact's words."""
 
 
 APART = r"(?:(?<!\w)|(?<=\\[nrt])){}(?!\w)"
@@ -205,6 +209,12 @@ def swapped(facts: Iterable[Fact]) -> list[Fact]:
     return told
 
 
+def _misattribute(sight: Sight) -> Reply:
+    whom = {fact.text: OTHER.get(sight.speakers.get(fact.text, "")) for fact in sight.facts}
+    lines = (f"{whom[fact.text]}: {fact.text}" if whom[fact.text] else fact.text for fact in sight.facts)
+    return Reply(text=_page(sight.call, lines))
+
+
 def _same(sight: Sight) -> Reply:
     return Reply(text=sight.previous) if sight.previous is not None else _faithful(sight)
 
@@ -225,6 +235,7 @@ MODES: dict[str, Callable[[Sight], Reply]] = {
     "number": _number,
     "harden": _harden,
     "swap": _swap,
+    "misattribute": _misattribute,
     "same": _same,
 }
 """What a summariser can be told to do.
@@ -232,11 +243,14 @@ MODES: dict[str, Callable[[Sight], Reply]] = {
 `faithful` keeps every planted statement that it was shown, verbatim; `paraphrase` keeps none of their literals;
 `drop` keeps no statement at all; `invent` adds one that no turn made; `flip` loses every "not", `harden` every
 "probably"; `number` changes the numbers of every literal; `swap` gives the values of one subject's attributes to each
-other. The others are no summaries: OUT-1 says that none of them is to be committed. `same` is the previous summary
-unchanged, and faithful as long as there is none.
+other; `misattribute` has the assistant say what the user said, and the reverse. The others are no summaries: OUT-1
+says that none of them is to be committed. `same` is the previous summary unchanged, and faithful as long as there is
+none.
 """
 
-SUMMARIES = frozenset({"faithful", "paraphrase", "drop", "invent", "flip", "number", "harden", "swap"})
+SUMMARIES = frozenset(
+    {"faithful", "paraphrase", "drop", "invent", "flip", "number", "harden", "swap", "misattribute"}
+)
 """The modes in which the reply is a summary, good or bad."""
 
 
@@ -258,6 +272,7 @@ class ScriptedSummariser:
         self._mode = "faithful"
         self._left: int | None = None
         self._facts: dict[str, Fact] = {}
+        self._speakers: dict[str, str] = {}
         self._turns: list[str] = []
 
     def tell(self, mode: str, times: int | None = None) -> None:
@@ -269,10 +284,15 @@ class ScriptedSummariser:
             raise ValueError(f"no summariser mode {mode!r}; there are {', '.join(MODES)}")
         self._mode, self._left = mode, times
 
-    def learn(self, text: str | None, facts: Iterable[Fact]) -> None:
-        """A turn with this text, asserting these facts, was handed to the compactor."""
+    def learn(self, text: str | None, facts: Iterable[Fact], *, speaker: str | None = None) -> None:
+        """A turn with this text, asserting these facts, was handed to the compactor.
+
+        `speaker`: whose it is. Of what two of them said nobody is named in another's place.
+        """
         for fact in facts:
             self._facts.setdefault(fact.text, fact)
+            if speaker is not None and self._speakers.setdefault(fact.text, speaker) != speaker:
+                self._speakers[fact.text] = ""
         if text:
             self._turns.append(text)
 
@@ -313,4 +333,5 @@ class ScriptedSummariser:
             facts=tuple(found for fact in self._facts.values() if (found := seen(fact, whole)) is not None),
             last_turn=next((text for text in reversed(self._turns) if text in whole), None),
             previous=previous,
+            speakers=self._speakers,
         )

@@ -347,6 +347,39 @@ def test_man_2_sees_a_value_go_to_another_attribute_of_the_same_subject() -> Non
     assert "another attribute" in judged.failures[0].sentence
 
 
+@pytest.mark.parametrize(
+    ("speaker", "text", "whom"),
+    [
+        ("user", f"assistant: {TARGET.text}", "assistant"),
+        ("user", f"- **Assistant:** {TARGET.text}", "assistant"),
+        ("user", f"Notes.\nThe agent reported that {TARGET.text}\nMore.", "assistant"),
+        ("assistant", f"The user said: {TARGET.text}", "user"),
+        ("assistant", f"human: {TARGET.text} It runs.\n2. [User]: {TARGET.text}", "user"),
+        ("user", f"user: {TARGET.text}", None),
+        ("assistant", f"AI: {TARGET.text}", None),
+        ("user", f"assistant: {TARGET.text}\n{TARGET.text}", None),
+        ("user", f"assistant: {TARGET.text}\nuser: {TARGET.text}", None),
+        ("user", f"assistant: Notes on the work so far. {TARGET.text}", None),
+        ("user", f"system: {TARGET.text}", None),
+        ("user", f"tool: {TARGET.text}", None),
+        ("tool", f"user: {TARGET.text}", None),
+        ("tool", f"assistant: {TARGET.text}", None),
+        ("system", f"user: {TARGET.text}", None),
+        ("user", f"agent-7: {TARGET.text}", None),
+    ],
+)
+def test_man_2_an_entry_is_of_whom_the_summary_has_say_it(speaker: str, text: str, whom: str | None) -> None:
+    play = Play((*KEEPING, "manifest")).say("t1", TARGET.text, TARGET, speaker=speaker)
+    play.look(play.raws("t1")).compact(shown=("t1",), reply="…")
+    entry = Entry(literal="/srv/a7", source="t1", subject="job J-88", attribute="deploy target")
+    judged = judge("MAN-2", play.look([summary("s1", text)], manifests={"s1": [entry]}))
+
+    assert judged.triggered == 1
+    assert [f"has the {whom} say it" in failure.sentence for failure in judged.failures] == [True] * (
+        whom is not None
+    )
+
+
 def test_man_2_lets_an_entry_name_a_span_of_the_compactors_own() -> None:
     entry = Entry(literal="/srv/a7", source="span-0001", subject="job J-88")
     play = with_manifest().look([summary("s1", TARGET.text, covers=("t1", "t2"))], manifests={"s1": [entry]})

@@ -89,6 +89,18 @@ def test_a_vague_summary_holds_no_loose_literal_either(mode: str) -> None:
     assert [fact.literal for fact in LOOSE_FACTS if fact.literal in text] == []
 
 
+def test_a_misattributed_statement_is_said_by_the_one_who_did_not_and_by_nobody_where_both_did() -> None:
+    planter = Planter("speakers")
+    mine, yours, tools, ours = planter.facts(4)
+    made = ScriptedSummariser()
+    for speaker, facts in (("user", (mine, ours)), ("assistant", (yours, ours)), ("tool", (tools,))):
+        made.learn("Something.", facts, speaker=speaker)
+    made.tell("misattribute")
+    lines = made(Shown(messages=tuple(fact.text for fact in (mine, yours, tools, ours)))).text.splitlines()
+
+    assert set(lines[1:-1]) == {f"assistant: {mine.text}", f"user: {yours.text}", tools.text, ours.text}
+
+
 def test_two_summaries_of_the_same_are_never_the_same_words() -> None:
     for mode in SUMMARIES:
         made = summariser(mode)

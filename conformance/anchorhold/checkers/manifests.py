@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable
 
 from anchorhold.checkers.anchoring import where_looked
+from anchorhold.checkers.attribution import another
 from anchorhold.checkers.certainty import core
 from anchorhold.checkers.holding import WAITING, Hold, buries, hold, same_literal, says_item
 from anchorhold.checkers.reading import Reading
-from anchorhold.checkers.record import Drop, Stretch
+from anchorhold.checkers.record import Drop, Said, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import (
@@ -159,6 +160,15 @@ def unsound(entry: Entry, carrier: str, sources: list[str], *, rivals: frozenset
     return None
 
 
+def _misattributed(entry: Entry, carrier: str, sources: Iterable[Said]) -> str | None:
+    """Whom the carrier has say it who did not, in words; none where it names nobody, or who did."""
+    literal, subject = plain(entry.literal), plain(entry.subject or "").casefold()
+    saying = [s for s in sentences(carrier) if stands(literal, s) and subject in s.casefold()]
+    having = [said.turn.speaker for said in sources if stands(literal, words(said.turn))]
+    whom = another(saying, having)
+    return None if whom is None else f"the summary has the {whom} say it, and it was the {having[0]} who did"
+
+
 def _narrower(entry: Entry, facts: Iterable[Fact]) -> str | None:
     """What an entry of a slot leaves out of the value that the source gives that slot, in words; none where nothing.
 
@@ -216,8 +226,12 @@ def _why(reading: Reading, entry: Entry, item: Item, at: int) -> str | None:
         for a in reading.assertions
         if a.fact.attribute is not None and a.fact.subject == entry.subject and a.fact.attribute != entry.attribute
     )
-    why = unsound(entry, content(item), [words(reading.said[i].turn) for i in sources], rivals=rivals)
-    return why or _narrower(entry, (fact for i in sources for fact in reading.said[i].facts))
+    said = [reading.said[i] for i in sources]
+    return (
+        unsound(entry, content(item), [words(one.turn) for one in said], rivals=rivals)
+        or _misattributed(entry, content(item), said)
+        or _narrower(entry, (fact for one in said for fact in one.facts))
+    )
 
 
 def _decided(reading: Reading, tombstone: Tombstone, before: int) -> Drop | None:

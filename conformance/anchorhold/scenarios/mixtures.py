@@ -33,6 +33,9 @@ CHOICES: tuple[tuple[str, int], ...] = (
     ("expire", 1),
 )
 """What a mixture is made of, and how often."""
+ANSWERS = tuple(mode for mode in MODES if mode != "misattribute")
+"""How a summariser may answer in one. That a statement is put into another's mouth has a scenario of its own, and a
+seed stands for what it stood for."""
 LENGTH = 28
 
 
@@ -67,7 +70,7 @@ def _steps(plan: Plan, rng: random.Random) -> list[AnyStep]:
             case "compact":
                 steps.append(Compact(until_idle=rng.randint(1, 3)))
             case "summariser":
-                mode = rng.choice(("faithful", "drop", "paraphrase", rng.choice(list(MODES))))
+                mode = rng.choice(("faithful", "drop", "paraphrase", rng.choice(ANSWERS)))
                 steps.append(Summariser(mode=mode, times=rng.choice((None, 1, 2))))
             case "evict" if said:
                 steps.append(Evict(turn=rng.choice(said).turn.id))

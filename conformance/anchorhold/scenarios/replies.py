@@ -52,9 +52,19 @@ def _untrue(mode: str) -> Scenario:
     return Scenario(name=f"reply-{mode}", aims=("MAN-2", "MAN-5", "MAN-1", "REC-1"), build=build)
 
 
+def _misattributed(plan: Plan) -> tuple[AnyStep, ...]:
+    """The reply has the wrong one say each statement: no manifest may vouch for it. Then it says who did."""
+    return (
+        *plan.compacted("misattribute", *plan.facts(4)),
+        *plan.compacted("misattribute", *plan.facts(2)),
+        *plan.compacted("faithful", *plan.facts(1)),
+    )
+
+
 REPLIES = (
     *(_no_summary(mode) for mode in ("fail", "empty", "blank", "truncated", "refusal", "error-text", "echo", "same")),
     Scenario(name="first-call-fails", aims=OUTCOMES, build=_first_call_fails),
     _untrue("invent"),
     _untrue("flip"),
+    Scenario(name="reply-misattribute", aims=("MAN-2",), build=_misattributed),
 )

@@ -206,7 +206,7 @@ class Session:
                 raise ProbeEnded
             where = "append"
             for turn, facts in self._turns:
-                self.model.summariser.learn(turn.text, facts)
+                self.model.summariser.learn(turn.text, facts, speaker=turn.speaker)
                 self._plain("append", AppendParams(turn=turn))
         except AdapterError as error:
             self.adapter.failed(where, error)

@@ -29,7 +29,7 @@ def rehearse(make: Callable[[], Operations], disk: DiskClient) -> tuple[Change, 
         limit = high_water(taken)
         size = 0
         for append in planter.talk(MOST, *planter.facts(2), size=TURN_SIZE):
-            summariser.learn(append.turn.text, append.facts)
+            summariser.learn(append.turn.text, append.facts, speaker=append.turn.speaker)
             compactor.append(append.turn)
             size += turn_size(append.turn, taken.unit)
             if size > limit if limit is not None else append.turn.id == f"t{WITHOUT_BUDGET}":

@@ -174,3 +174,10 @@ def without(turns: Iterable[Turn], gone: Iterable[Turn]) -> list[Turn]:
     """What is left of a window."""
     ids = {turn.id for turn in gone}
     return [turn for turn in turns if turn.id not in ids]
+
+
+def in_anothers_mouth(text: str, statement: Statement, turn: Turn) -> bool:
+    """Whether a text has nobody say a statement of a turn but somebody who did not."""
+    lines = [line for line in text.splitlines() if statement.sentence.strip() in line]
+    others = tuple(f"{other}: " for other in {"user", "assistant"} - {turn.speaker})
+    return bool(lines) and all(line.startswith(others) for line in lines)

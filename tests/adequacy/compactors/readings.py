@@ -12,6 +12,7 @@ from compactors.event_log import EventLog
 from compactors.file_archive import FileArchive
 from compactors.plain_list import Note, PlainList, words
 from compactors.slot_cache import SlotCache, Summary
+from compactors.unseen_likeness import ManifestsWhatItSays
 
 CAP = 400
 
@@ -94,6 +95,13 @@ class ClaimsWithoutTheDoubt(SlotCache):
         return [
             replace(entry, literal=entry.literal.removeprefix("probably ")) for entry in super().manifest(carrier)
         ]
+
+
+class ManifestsWhoeverSaysIt(ManifestsWhatItSays):
+    """A statement that a source makes is supported, whoever the summary has make it."""
+
+    def supports(self, turn: Turn, said: Statement) -> bool:
+        return True
 
 
 class AnswersWithoutTheDoubt(SlotCache):
@@ -186,6 +194,7 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     (KeepsByPieces, "MAN-5"),
     (ClaimsWithoutTheDoubt, "MAN-5"),
     (AnswersWithoutTheDoubt, "MAN-5"),
+    (ManifestsWhoeverSaysIt, "MAN-2"),
     (ReadsTheFirstFourHundred, "REC-3"),
     (SaysPartialAndNoMore, "REC-3"),
     (LosesACharacterBetweenPieces, "REC-3"),

@@ -35,6 +35,7 @@ from compactors.common import (
     bare,
     committed,
     failed,
+    in_anothers_mouth,
     kept,
     limit,
     noted,
@@ -363,11 +364,14 @@ class SlotCache:
             for turn in self.session.said
             if turn.id in summary.covers
             for s in statements(whole(turn))
-            if self.claims(summary, s)
+            if self.claims(summary, s) and not self.said_by_another(summary, s, turn)
         ]
 
     def claims(self, summary: Summary, statement: Statement) -> bool:
         return statement.sentence in summary.text
+
+    def said_by_another(self, summary: Summary, statement: Statement, turn: Turn) -> bool:
+        return in_anothers_mouth(summary.text, statement, turn)
 
     def tombstones(self) -> list[Tombstone]:
         return list(self.session.tombstones)
@@ -523,6 +527,13 @@ class ClaimsByTheSubject(SlotCache):
 
     def manifest(self, carrier: str) -> list[Entry]:
         return [replace(entry, source=None) for entry in super().manifest(carrier)]
+
+
+class BelievesWhomItNames(SlotCache):
+    """What the reply says goes into the manifest, whoever it has say it."""
+
+    def said_by_another(self, summary: Summary, statement: Statement, turn: Turn) -> bool:
+        return False
 
 
 class BelievesItsModel(SlotCache):

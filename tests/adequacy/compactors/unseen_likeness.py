@@ -12,7 +12,7 @@ from typing import Any
 
 from anchorhold.compactor import Settings, Summarise
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Entry, Outcome, OutcomeKind, Turn
-from compactors.common import statements, whole
+from compactors.common import Statement, in_anothers_mouth, statements, whole
 from compactors.rolling import Lane, Outstanding, Rolling
 
 WILD = {"_": ".", "%": ".*"}
@@ -273,12 +273,16 @@ class _Manifests(Rolling):
     def literal(self, value: str) -> str:
         return value
 
+    def supports(self, turn: Turn, said: Statement) -> bool:
+        return not in_anothers_mouth(self.text(), said, turn)
+
     def manifest(self, carrier: str) -> Sequence[Entry]:
         if self.state.summary is None or carrier != self.summary_id():
             return []
         entries = []
         for said in statements(self.text()):
-            sources = [n for n in self.state.covered if said.sentence.strip() in whole(self.state.turns[n])]
+            turns = [self.state.turns[n] for n in self.state.covered]
+            sources = [t.id for t in turns if said.sentence.strip() in whole(t) and self.supports(t, said)]
             if sources:
                 literal = self.literal(said.value)
                 slot = {"subject": said.subject, "attribute": said.attribute}
