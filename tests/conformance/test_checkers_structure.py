@@ -409,6 +409,7 @@ def test_pro_4_summaries_that_stand_beside_each_other_are_bounded_by_the_waterma
 
     assert told.triggered >= 6
     assert len(told.failures) == failures
+    assert all(" summaries have come to hold " in failure.sentence for failure in told.failures)
 
 
 def test_pro_4_a_manifest_does_not_repeat_itself() -> None:

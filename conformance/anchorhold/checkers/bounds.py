@@ -7,6 +7,7 @@ from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content
 from anchorhold.size import high_water
+from anchorhold_spec.vocabulary import Item
 
 EARLY = 3
 """Generations in which a summary may find its size."""
@@ -25,14 +26,18 @@ def _owed(reading: Reading, observation: Observation) -> int:
     return facts + sum(len(call.arguments) + len(call.name) for said in out for call in said.turn.calls)
 
 
+def _measured(reading: Reading, stretch: Stretch) -> tuple[Item, ...]:
+    """The summaries that a generation is held to."""
+    return stretch.new_summaries if high_water(reading.header.settings) is not None else stretch.after.summaries
+
+
 def _excess(reading: Reading, stretch: Stretch) -> int:
     """Characters of the summaries beyond what the model wrote just now, and beyond twice what has to be carried.
 
     Of those that were just written, where the window has a watermark: earlier ones that stand beside them as they
     were are no generation's growth, and how many there may be is said by the watermark (PRO-1). Else of all.
     """
-    bounded = high_water(reading.header.settings) is not None
-    size = sum(len(content(item)) for item in (stretch.new_summaries if bounded else stretch.after.summaries))
+    size = sum(len(content(item)) for item in _measured(reading, stretch))
     written = sum(len(reply_of(call)) for call in stretch.calls if call.ok)
     return size - written - 2 * _owed(reading, stretch.after)
 
@@ -50,9 +55,11 @@ def pro_4(reading: Reading, tally: Tally) -> None:
             tally.trigger()
             last = sizes[-RUN - 1 :]
             if len(last) > RUN and sorted(set(last)) == last and last[-1] > FRAME:
+                many = len(_measured(reading, stretch))
+                what = f"{many} summaries have" if many > 1 else "the summary has"
                 tally.fail(
-                    f"In {len(sizes)} generations the summary has come to hold {last[-1]} characters beyond what the "
-                    f"model wrote and what has to be carried, {last[-1] - last[-2]} more than in the one before.",
+                    f"In {len(sizes)} generations {what} come to hold {last[-1]} characters beyond what the model "
+                    f"wrote and what has to be carried, {last[-1] - last[-2]} more than in the one before.",
                     fact="the summary",
                     event=stretch.after.end,
                 )
