@@ -6,6 +6,7 @@ from typing import Any
 
 from compactors import (
     evidences,
+    framings,
     indexes,
     policies,
     readings,
@@ -146,6 +147,7 @@ HONEST: tuple[type[Any], ...] = (
     *sessions.HONEST,
     *returns.HONEST,
     *unseen_likeness.HONEST,
+    *framings.HONEST,
     *DRIVEN_HONEST,
 )
 """Of a shape that wrong ones have as well: blamed for nothing."""

@@ -1,6 +1,9 @@
 """EVI and MAN-5: content decides, originals answer, doubts stay."""
 
+import html
+import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +11,7 @@ import pytest
 from history_builder import ALL, COMMITTED, KEEPING, PLAIN, Play, answer, found, judge, raw, slot, summary
 
 from anchorhold.history import EventType
+from anchorhold.verdict import Judgement
 from anchorhold_spec.vocabulary import AnswerKind, Entry, Fact, Outcome, OutcomeKind, Pointer
 
 PORT = slot("argus-relay-12", "listen port", "40211")
@@ -283,6 +287,51 @@ def test_man_5_an_entry_that_stands_in_another_sentence_vouches_for_that(entry: 
     )
 
     assert bool(judge("MAN-5", play).failures) is blamed
+
+
+FRAMES: dict[str, Callable[[str], str]] = {
+    "as it is": str,
+    "a member of an object": lambda text: json.dumps({"notes": text}),
+    "an object inside a string": lambda text: json.dumps(json.dumps({"notes": text})),
+    "points": lambda text: "\n".join(f"- {line}" for line in text.splitlines()),
+    "points in a string": lambda text: json.dumps("\n".join(f"* {line.rstrip('.')}" for line in text.splitlines())),
+    "numbered": lambda text: "\n".join(f"{n}. {line}" for n, line in enumerate(text.splitlines(), start=1)),
+    "one line": lambda text: " | ".join(line.rstrip(".") for line in text.splitlines()),
+    "markup": lambda text: f"<notes>{html.escape(text)}</notes>",
+    "a message": lambda text: f"assistant: This is what happened.\n{text}",
+}
+"""What compactors put around and between the lines that their model wrote."""
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+def test_man_5_what_is_put_around_the_models_lines_is_no_word_of_the_compactors(frame: Callable[[str], str]) -> None:
+    """A doubt and a "not" that the model dropped are its doing; one that it kept is kept, whatever stands beside."""
+    target = slot("job J-90", "deploy target", "/srv/b2")
+    denied = replace(slot("job J-91", "backup", "not owned by Tanaka"), literal="owned by Tanaka", kind="negation")
+    facts = {"t0": DOUBT, "t1": target, "t2": denied}
+
+    def told(lines: list[str], text: list[str]) -> Judgement:
+        play = Play(ALL)
+        for name, fact in facts.items():
+            play.say(name, fact.text, fact)
+        play.say("z", "Go on.").look([])
+        pointers = [Pointer(summary="s1", token=f"p{name}", covers=(name,)) for name in facts]
+        answers = {f"p{name}": found(play.texts[name]) for name in facts}
+        play.compact(shown=tuple(facts), reply="\n".join(lines)).look(
+            [summary("s1", frame("\n".join(text))), *play.raws("z")], pointers=pointers, answers=answers
+        )
+        return judge("MAN-5", play)
+
+    true = ["Notes.", denied.text, DOUBT.text, target.text, "Work goes on."]
+    false = ["Notes.", denied.text.replace(" not ", " "), CERTAIN, target.text, "Work goes on."]
+
+    assert (told(true, true).triggered, told(true, true).failures) == (3, ())
+    assert told(false, false).failures == ()
+    if frame is not FRAMES["one line"]:
+        # In one line the "not" of one statement may be taken for that of another.
+        blamed = told(true, false).failures
+        assert {failure.fact for failure in blamed} == {DOUBT.text, denied.text}
+        assert all("not the model's doing" in failure.sentence for failure in blamed)
 
 
 def test_man_5_values_swapped_between_attributes_are_not_what_was_said() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from anchorhold.checkers.record import Said
 from anchorhold.checkers.turns import raw_turns
-from anchorhold.checkers.words import carries_calls, forms, holds, plain, quotes, says, stands
+from anchorhold.checkers.words import carries_calls, forms, holds, plain, quotes, says, sentences, stands
 from anchorhold.planting import KINDS, Planter
 from anchorhold_spec.vocabulary import CarrierKind, Fact, Item, ToolCall, Turn
 
@@ -55,6 +55,22 @@ def test_a_statement_is_lost_with_its_literal_its_subject_or_its_polarity(fact: 
     assert not says(fact.text.replace(fact.literal, f"{fact.literal}7"), fact)
     assert not says(fact.text.replace(fact.subject, f"{fact.subject}7"), fact)
     assert flipped == fact.text or not says(flipped, fact)
+
+
+SAID = st.sampled_from(["The port of a-1 is 4410.", "b-2: path = /srv/new.", "Is it?"])
+POINTS = st.sampled_from(["- a point", "2. another", "| a | row |", "* The port of a-1 is 4410."])
+
+
+@given(st.lists(SAID), st.lists(POINTS), st.integers(min_value=0, max_value=2))
+def test_the_sentences_of_a_text_are_those_of_the_string_that_it_stands_in(
+    said: list[str], points: list[str], deep: int
+) -> None:
+    text = plainly = "\n".join([*said, *points])
+    for _ in range(deep):
+        text = json.dumps(text)[1:-1]
+
+    assert sentences(text) == sentences(plainly)
+    assert sentences(r"It is under C:\new\temp. Go on.") == [r"It is under C:\new\temp.", "Go on."]
 
 
 @given(FACTS, FACTS)

@@ -14,7 +14,7 @@ from anchorhold.checkers.reading import Reading
 from anchorhold.checkers.record import CONTENT, Assertion, Observation, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
-from anchorhold.checkers.words import content, negative, plain, sentences, shorten, stands
+from anchorhold.checkers.words import content, negative, plain, sentences, shorten, stands, statements
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Item
 
@@ -36,9 +36,16 @@ class Saying:
     """How a sentence speaks of a value of some subject."""
 
     sentence: str
+    negated: bool
+    """Whether it has a negation anywhere."""
     denied: bool
+    """Whether it has one where it brings subject and value together: others may be of what else stands in it."""
     hedged: bool
     attributes: frozenset[str]
+
+    def same(self, other: "Saying") -> bool:
+        """Whether another sentence says it too, as certainly and of the same attributes."""
+        return (self.denied, self.hedged, self.attributes) == (other.denied, other.hedged, other.attributes)
 
 
 def _slots(reading: Reading) -> dict[str, list[Assertion]]:
@@ -57,9 +64,11 @@ def _sayings(text: str, assertion: Assertion, attributes: frozenset[str]) -> Ite
     for sentence in sentences(text):
         low = sentence.casefold()
         if stands(subject, low) and stands(value, sentence):
+            denials = [*statements(sentence, subject, value)]
             yield Saying(
                 sentence=sentence,
-                denied=negative(sentence),
+                negated=negative(sentence),
+                denied=bool(denials) and all(denials),
                 hedged=HEDGE.search(sentence) is not None,
                 attributes=frozenset(a for a in attributes if a.casefold() in low),
             )
@@ -71,9 +80,10 @@ def _wrong(saying: Saying, alike: list[Assertion]) -> str | None:
     if not fitting:
         there = " and ".join(sorted(saying.attributes))
         return f"it is said of the {there}, and was said of the {alike[0].fact.attribute}"
-    unlike = [a for a in fitting if negative(a.fact.text) is not saying.denied]
+    # What stands in one sentence with it may have a "not" of its own: then neither is sure.
+    unlike = [a for a in fitting if (not saying.negated if negative(a.fact.text) else saying.denied)]
     if len(unlike) == len(fitting):
-        return "the “not” is gone" if not saying.denied else "a “not” has come"
+        return "a “not” has come" if saying.denied else "the “not” is gone"
     certain = [a for a in fitting if a not in unlike]
     if not saying.hedged and all(HEDGE.search(a.fact.text) for a in certain):
         return "the doubt is gone"
@@ -94,13 +104,20 @@ def _vouched(observation: Observation, item: Item, assertion: Assertion, saying:
     )
 
 
-def _written(reading: Reading, until: int) -> list[str]:
-    return [
-        plain(reply_of(call))
+def _the_models(
+    reading: Reading, saying: Saying, assertion: Assertion, attributes: frozenset[str], until: int
+) -> bool:
+    """Whether a model said so before an event: in these words, or with what the compactor put around them."""
+    replies = (
+        reply_of(call)
         for operation in reading.operations
         for call in operation.calls
         if call.op == "summarise" and call.ok and call.end < until
-    ]
+    )
+    return any(
+        saying.sentence in plain(reply) or any(told.same(saying) for told in _sayings(reply, assertion, attributes))
+        for reply in replies
+    )
 
 
 def _truly(reading: Reading, observation: Observation, assertion: Assertion, attributes: frozenset[str]) -> bool:
@@ -149,7 +166,7 @@ def _judge(
         said = f"Summary {item.id} says “{shorten(saying.sentence)}”, but {why}"
         if _vouched(observation, item, assertion, saying):
             end = "and its manifest vouches for it"
-        elif not any(saying.sentence in reply for reply in _written(reading, observation.end)):
+        elif not _the_models(reading, saying, assertion, attributes, observation.end):
             end = "and that was not the model's doing"
         elif not _truly(reading, observation, assertion, attributes):
             end = f"and nothing else holds what turn {assertion.turn} said"

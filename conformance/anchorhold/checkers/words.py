@@ -14,7 +14,13 @@ from typing import Any
 from anchorhold_spec.vocabulary import Answer, Fact, Item, ToolCall, Turn
 
 NEGATION = re.compile(r"\b(?:not|no|never|without|cannot|nor|neither|none)\b|n['’]t\b", re.IGNORECASE)
-SENTENCE_END = re.compile(r"\n+|(?<=[.!?;])\s+")
+SENTENCE_END = re.compile(
+    r"\n+|(?<=[.!?;])(?:\s|\\+[nrt])+"
+    r"|(?:\\+[nr])+(?=(?:\s|\\+t)*(?:[-*•#>|]|\d{1,3}[.)])\s)"
+)
+"""Also in text that stands inside a JSON string, or a JSON string within another: there a line ends with the two
+signs of an escape. They end one behind a full stop, and before the next point of a list or row of a table; elsewhere
+they may be part of a path (C:\\new)."""
 JOINTS = frozenset("-/.")
 """Between two word characters these continue a word: `a7` is not said by `a7-b`, nor `/srv/a` by `/srv/a/b`."""
 MINUS = frozenset("-−")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from anchorhold.compactor import Description, Mechanism, Ratios, Settings, Shown, Summarise
+from anchorhold.compactor import Description, Mechanism, Ratios, Reply, Settings, Shown, Summarise
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Item, Outcome, OutcomeKind, Pointer, Turn
 from compactors.common import (
     committed,
@@ -108,8 +108,12 @@ class Rolling:
         return f"[The full words of {count} earlier turns are left out here, and can be asked for.]"
 
     def live(self) -> Sequence[Item]:
-        items = [raw(turn) for turn in self.turns()]
+        items = [self.shown(turn) for turn in self.turns()]
         return items if self.state.summary is None else [self.item(), *items]
+
+    def shown(self, turn: Turn) -> Item:
+        """A turn in the window."""
+        return raw(turn)
 
     def item(self) -> Item:
         return Item(
@@ -127,20 +131,36 @@ class Rolling:
 
     def compact(self) -> Outcome:
         parts = [*self.turns()] if self.state.summary is None else [self.text(), *self.turns()]
-        if size(parts) <= limit(self.settings):
+        if self.size(parts) <= limit(self.settings):
             return nothing("the window is under its watermark")
-        old = replaceable(self.turns(), keep=None, opaque_too=self.OPAQUE_TOO)
+        old = self.chosen()
         if not old:
             return refused("what is left are the latest turns and what is protected")
         shown = Shown(messages=tuple(self.prompt(old)))
         try:
-            reply = self.summarise(shown)
+            reply = self.ask(shown)
         except Exception as error:  # noqa: BLE001 - whatever the model's client raises
             return failed(f"the model failed: {error}")
-        wrong = objection(reply, shown, [self.state.summary] if self.state.summary else [])
+        wrong = self.objection(reply, shown)
         if wrong is not None:
             return refused(wrong)
         return self.commit(old, reply.text.strip())
+
+    def size(self, parts: Sequence[str | Turn]) -> int:
+        """Tokens of a window."""
+        return size(parts)
+
+    def chosen(self) -> list[Turn]:
+        """What the next summary is to stand for."""
+        return replaceable(self.turns(), keep=None, opaque_too=self.OPAQUE_TOO)
+
+    def ask(self, shown: Shown) -> Reply:
+        """What the model answers."""
+        return self.summarise(shown)
+
+    def objection(self, reply: Reply, shown: Shown) -> str | None:
+        """Why it is no summary; none where it is."""
+        return objection(reply, shown, [self.state.summary] if self.state.summary else [])
 
     def prompt(self, old: Sequence[Turn]) -> list[str]:
         earlier = [] if self.state.summary is None else [self.text()]
