@@ -8,6 +8,7 @@ from compactors import (
     evidences,
     framings,
     indexes,
+    manners,
     policies,
     readings,
     records,
@@ -148,6 +149,7 @@ HONEST: tuple[type[Any], ...] = (
     *returns.HONEST,
     *unseen_likeness.HONEST,
     *framings.HONEST,
+    *manners.HONEST,
     *DRIVEN_HONEST,
 )
 """Of a shape that wrong ones have as well: blamed for nothing."""

@@ -1,5 +1,6 @@
 """REC-1, and answers in pieces, on histories written by hand."""
 
+import json
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from history_builder import (
     found,
     judge,
     point,
+    raw,
     slot,
 )
 
@@ -64,6 +66,15 @@ class TestReconstitution:
         judged = asked("search", given, literal="/srv/a7")
 
         assert [failure.fact for failure in judged.failures] == ["“/srv/a7”"]
+
+    @pytest.mark.parametrize(("back", "failures"), [("<{}>", 0), ("<c>", 1)])
+    def test_rec_1_a_finding_may_be_a_message_in_json(self, back: str, failures: int) -> None:
+        said = 'In J-88 the line was: NOT "a"\tOR <b>.'
+        play = Play(FULL).say("t1", said).look([raw("t1", said)])
+        text = json.dumps({"role": "user", "content": said.replace('NOT "a"\tOR', back.format('NOT "a"\tOR'))})
+        play.call("search", {"literal": 'NOT "a"\tOR'}, found(text))
+
+        assert len(judge("REC-1", play).failures) == failures
 
     def test_rec_1_names_a_finding_of_what_was_never_said(self) -> None:
         assert len(asked("search", found("No results for 'zz-1'."), literal="zz-1").failures) == 1

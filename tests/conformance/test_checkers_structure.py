@@ -208,6 +208,9 @@ ODD = "two  spaces,\ta tab\r\nand \x1b[1mbold\x1b[0m é"
     [
         (ODD, ""),
         (f"# a frame\n{ODD}\n# its end", ""),
+        (json.dumps({"role": "user", "content": ODD}), ""),
+        (json.dumps({"role": "user", "content": ODD}, ensure_ascii=False), ""),
+        (json.dumps({"role": "user", "content": " ".join(ODD.split())}), "white space"),
         (" ".join(ODD.split()), "white space"),
         (ODD.replace("\x1b", ""), "control characters"),
         (ODD.replace("é", "\N{REPLACEMENT CHARACTER}"), "U+FFFD"),
@@ -339,6 +342,25 @@ def generations(
 
 A, B = found("Words of a."), found("Words of b.")
 NO = answer(AnswerKind.EXPIRED)
+
+
+@pytest.mark.parametrize("covers", [("b",), None], ids=["declared", "undeclared"])
+@pytest.mark.parametrize(("taken", "failures"), [("a", 0), (None, 1)])
+def test_idx_1_an_entry_of_a_turn_that_was_taken_back_may_lead_nowhere(
+    taken: str | None, failures: int, covers: tuple[str, ...] | None
+) -> None:
+    """Also where its pointer does not declare the turn: what it first held says of which it is."""
+    play = Play((*KEEPING, "rewind"), settings=Settings())
+    play.say("a", "Words of a.").say("b", "Words of b.").say("z", "Go on.").look(play.raws("a", "b", "z"))
+    pointers = [Pointer(summary="s1", token="q", covers=covers)]
+    live = [*play.raws("a"), summary("s1", "Notes."), *play.raws("z")]
+    play.compact(shown=("b",), reply="Notes.").look(live, pointers=pointers, answers={"q": B})
+    if taken is not None:
+        play.call("rewind", {"turn": taken})
+        live = play.raws("a")
+    play.look(live, pointers=pointers, answers={"q": answer(AnswerKind.UNANCHORED)})
+
+    assert len(judge("IDX-1", play).failures) == failures
 
 
 def test_idx_an_index_that_is_only_added_to_holds() -> None:

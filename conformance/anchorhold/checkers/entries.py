@@ -25,12 +25,12 @@ def _content(answer: Answer | None) -> str | None:
     return content(answer) if answer is not None and answer.kind is AnswerKind.FOUND else None
 
 
-def _gone(reading: Reading, observation: Observation, token: str) -> str | None:
-    """How an entry that was there is denied, in words; none where it is there, on its way, or was not looked at.
+def _gone(observation: Observation, token: str, turns: frozenset[str]) -> str | None:
+    """How an entry of these turns is denied, in words; none where it is there, on its way, or was not looked at.
 
     Bytes that were damaged, and what a caller dropped on the record, are no fault of the index.
     """
-    if token in observation.damaged or observation.exempt & _turns(reading, observation, token):
+    if token in observation.damaged or observation.exempt & turns:
         return None
     if token in observation.errors:
         return f"an error ({shorten(observation.errors[token], 60)})"
@@ -40,13 +40,11 @@ def _gone(reading: Reading, observation: Observation, token: str) -> str | None:
     return f"“{answer.kind}”"
 
 
-def _turns(reading: Reading, observation: Observation, token: str) -> frozenset[str]:
+def _turns(reading: Reading, token: str, text: str) -> frozenset[str]:
+    """The turns of an entry: those that its pointer declares, or else those in what it held before."""
     pointer = reading.pointers.get(token)
     declared = reading.turns_of(pointer.covers) if pointer is not None else None
-    if declared is not None:
-        return declared
-    answer = observation.answers.get(token)
-    return reading.contained(content(answer)) if answer is not None and answer.kind in CONTENT else frozenset()
+    return reading.contained(text) if declared is None else declared
 
 
 def _why(reading: Reading, since: int, until: int) -> str:
@@ -111,11 +109,10 @@ def _kept(reading: Reading, tally: Tally) -> None:
             now = _content(observation.answers.get(token))
             if now is not None and known is None:
                 first[token] = _Seen(text=now, at=observation.end)
-            if (
-                known is None
-                or token in observation.damaged
-                or observation.exempt & _turns(reading, observation, token)
-            ):
+            if known is None or token in observation.damaged:
+                continue
+            turns = _turns(reading, token, known.text)
+            if observation.exempt & turns:
                 continue
             if now is not None:
                 tally.trigger()
@@ -127,7 +124,7 @@ def _kept(reading: Reading, tally: Tally) -> None:
                         event=observation.end,
                     )
                 continue
-            denied = _gone(reading, observation, token)
+            denied = _gone(observation, token, turns)
             if denied is not None:
                 tally.trigger()
                 tally.fail(
@@ -223,7 +220,8 @@ def idx_4(reading: Reading, tally: Tally) -> None:
             continue
         tally.trigger()
         for token, turns in known.items():
-            denied = _gone(reading, one.after, token)
+            before = _turns(reading, token, content(one.before.answers[token]))
+            denied = _gone(one.after, token, before)
             if denied is None:
                 continue
             gone, new = one.gone[0].id, one.new[-1].id

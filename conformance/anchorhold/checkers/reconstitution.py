@@ -9,7 +9,7 @@ from anchorhold.checkers.reading import Reading
 from anchorhold.checkers.record import CONTENT, Question
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
-from anchorhold.checkers.words import content, piece_of, plain, sentences, shorten, stands, words
+from anchorhold.checkers.words import content, piece_of, plain, sentences, shorten, stands, words, written
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Answer, AnswerKind
 
@@ -46,7 +46,7 @@ def _searched(reading: Reading, question: Question) -> str | None:
     if _empty(answer):
         return "without any content"
     text = content(answer) or answer.value or ""
-    if not stands(literal, text):
+    if not any(stands(form, text) for form in written(literal)):
         # A piece of something longer may hold it further on, if it is a piece of what holds it.
         longer = [s.text for s in reading.sources if s.at < question.operation.start and stands(literal, s.text)]
         if _goes_on(answer) and any(piece_of(text, source) for source in longer):

@@ -1,5 +1,6 @@
 """STR: what is put back together is a valid transcript, and the same one."""
 
+import json
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from anchorhold.checkers.record import Observation, Operation
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.watch import Watch
-from anchorhold.checkers.words import content, plain, shorten
+from anchorhold.checkers.words import content, leaves, plain, shorten
 from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, Item, Turn
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -247,8 +248,22 @@ def _exactly(turn: Turn, text: str | None, data: bytes | None) -> str | None:
     own = turn.text or ""
     if not own.strip() or not text:
         return None
-    if own in text:
+    inside = _strings(text)
+    if own in text or own in inside:
         return None
+    return _differs(own, text) or (_differs(own, inside) if inside else None)
+
+
+def _strings(text: str) -> str:
+    """The strings of a message that came in JSON, from which each can be had exactly; nothing of another text."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    return "\n".join(leaves(value)) if isinstance(value, dict | list) else ""
+
+
+def _differs(own: str, text: str) -> str | None:
     if REPLACEMENT in text and REPLACEMENT not in own:
         return "some of its characters came back as U+FFFD"
     if plain(own) in plain(text):

@@ -199,7 +199,7 @@ def holds(flat: str, turn_forms: tuple[tuple[str, ...], ...]) -> bool:
     return bool(turn_forms) and all(any(form in flat for form in part) for part in turn_forms)
 
 
-def _written(text: str) -> Iterator[str]:
+def written(text: str) -> Iterator[str]:
     """The ways in which a string may stand in a text: as it is, or escaped once or twice, as JSON inside JSON is."""
     yield plain(text)
     for ascii_only in (True, False):
@@ -228,13 +228,13 @@ def carries_calls(flat: str, calls: tuple[ToolCall, ...]) -> bool:
     each string in them can be had back.
     """
     for call in calls:
-        if any(form in flat for form in _written(call.arguments)):
+        if any(form in flat for form in written(call.arguments)):
             continue
         try:
             parsed = json.loads(call.arguments)
         except ValueError:
             return False
-        if not all(any(form in flat for form in _written(leaf)) for leaf in leaves(parsed) if leaf.strip()):
+        if not all(any(form in flat for form in written(leaf)) for leaf in leaves(parsed) if leaf.strip()):
             return False
     return True
 

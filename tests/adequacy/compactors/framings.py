@@ -1,15 +1,14 @@
-"""Right ones that write their notes in other forms, and that go about a compaction in other ways: a list under
-rolling notes whose window, prompt or choice is another."""
+"""Right ones that write down in other forms what others write plainly: notes, turns, originals, names."""
 
 import html
 import json
+import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from anchorhold.compactor import Reply, Shown, SummariserError
-from anchorhold_spec.vocabulary import Item, Outcome, OutcomeKind, Turn
-from compactors.common import committed, limit, replaceable, whole
+from anchorhold_spec.vocabulary import Answer, AnswerKind, Item, Outcome, Pointer, Turn
+from compactors.common import whole
 from compactors.rolling import Rolling
 
 
@@ -65,69 +64,87 @@ class FramesTurns(Rolling):
         return super().size([p if isinstance(p, str) or p.data is not None else self.frame(p) for p in parts])
 
 
-class AsksASecondTime(Rolling):
-    """Where the first answer is no summary, or does not come, the model is asked once more."""
+class ServesMessagesInJson(Rolling):
+    """An original comes back as the message that it is, in JSON."""
 
-    def ask(self, shown: Shown) -> Reply:
-        try:
-            reply = super().ask(shown)
-        except SummariserError:
-            return super().ask(shown)
-        if self.objection(reply, shown) is None:
-            return reply
-        return super().ask(replace(shown, messages=(*shown.messages, "That was no summary. Once more, please.")))
+    def original(self, name: str) -> Answer:
+        answer, turn = super().original(name), self.state.turns[name]
+        if turn.data is not None:
+            return answer
+        calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in turn.calls]
+        return replace(answer, text=json.dumps({"role": turn.speaker, "content": turn.text, "tool_calls": calls}))
 
 
-class SummarisesHalves(Rolling):
-    """A long window is summarised in halves, and their notes together."""
+class FindsTheBeginning(Rolling):
+    """What search finds is a beginning of the turn that ends with what was asked for, and where its rest is."""
 
-    LEAST = 4
+    LEAST = 80
 
-    def ask(self, shown: Shown) -> Reply:
-        asked, *turns = shown.messages
-        if len(turns) < self.LEAST:
-            return super().ask(shown)
-        middle = len(turns) // 2
-        notes = []
-        for half in (turns[:middle], turns[middle:]):
-            part = Shown(messages=(asked, *half))
-            reply = super().ask(part)
-            if self.objection(reply, part) is not None:
-                return reply
-            notes.append(reply.text.strip())
-        return super().ask(Shown(messages=("Make one set of notes of these.", *notes)))
+    def search(self, literal: str) -> Answer:
+        answer = super().search(literal)
+        text = answer.text or ""
+        end = max(self.LEAST, text.find(literal) + len(literal))
+        if end >= len(text) or literal not in text:
+            return answer
+        rest = f"from {end} of {answer.source}"
+        return replace(answer, kind=AnswerKind.PARTIAL, text=text[:end], continuation=rest)
 
-
-class TakesOneGroupAtATime(Rolling):
-    """One call with its results, or a few turns, and that again until the window is under its watermark."""
-
-    FEW = 4
-
-    def chosen(self) -> list[Turn]:
-        old = super().chosen()
-        if not old:
-            return []
-        calls = {call.id for call in old[0].calls}
-        if calls:
-            return [old[0], *(turn for turn in old if turn.result_of in calls)]
-        return [turn for turn in old[: self.FEW] if not turn.calls and turn.result_of is None] or old
-
-    def compact(self) -> Outcome:
-        covered: list[str] = []
-        while (outcome := super().compact()).kind is OutcomeKind.COMMITTED:
-            covered += outcome.covered or ()
-        return committed(self.summary_id(), covered) if covered else outcome
+    def get(self, token: str) -> Answer:
+        _, _, place = token.partition("from ")
+        end, _, name = place.partition(" of ")
+        if name not in self.state.turns:
+            return super().get(token)
+        answer = self.original(name)
+        return replace(answer, text=(answer.text or "")[int(end) :])
 
 
-class ReplacesToolsFirst(Rolling):
-    """Calls and their results go first, and what was said only where that does not do."""
+class CallsSpeakersOtherwise(Rolling):
+    """Speakers have the names that its library has for them."""
 
-    def chosen(self) -> list[Turn]:
-        old = replaceable(self.turns(), keep=None, opaque_too=self.OPAQUE_TOO)
-        tools = [turn for turn in old if turn.calls or turn.result_of is not None]
-        left: list[str | Turn] = [turn for turn in self.turns() if turn not in tools]
-        notes: list[str | Turn] = [] if self.state.summary is None else [self.text()]
-        return tools if tools and self.size([*notes, *left]) * 4 <= limit(self.settings) * 3 else old
+    def shown(self, turn: Turn) -> Item:
+        names = {"user": "human", "assistant": "ai", "tool": "function", "system": "developer"}
+        return replace(super().shown(turn), speaker=names.get(turn.speaker))
+
+
+class DeclaresNoCoverage(Rolling):
+    """Neither summaries nor pointers nor outcomes say for which turns they stand."""
+
+    def item(self) -> Item:
+        return replace(super().item(), covers=None)
+
+    def pointers(self) -> Sequence[Pointer]:
+        return [replace(pointer, covers=None) for pointer in super().pointers()]
+
+    def commit(self, old: Sequence[Turn], text: str) -> Outcome:
+        return replace(super().commit(old, text), covered=None)
+
+
+class GivesTurnsItsOwnIds(Rolling):
+    """Whatever names a turn has the id that it was given when it came in."""
+
+    def own(self, names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(str(uuid.uuid5(uuid.NAMESPACE_URL, f"{self.made}/{name}")) for name in names)
+
+    def append(self, turn: Turn) -> str:
+        return self.own([super().append(turn)])[0]
+
+    def shown(self, turn: Turn) -> Item:
+        (name,) = self.own([turn.id])
+        return replace(super().shown(turn), id=name, turn=name)
+
+    def item(self) -> Item:
+        item = super().item()
+        return replace(item, covers=self.own(item.covers or ()))
+
+    def pointers(self) -> Sequence[Pointer]:
+        return [replace(pointer, covers=self.own(pointer.covers or ())) for pointer in super().pointers()]
+
+    def commit(self, old: Sequence[Turn], text: str) -> Outcome:
+        outcome = super().commit(old, text)
+        return replace(outcome, covered=self.own(outcome.covered or ()))
+
+    def original(self, name: str) -> Answer:
+        return replace(super().original(name), source=self.own([name])[0])
 
 
 HONEST: tuple[type[Any], ...] = (
@@ -137,8 +154,9 @@ HONEST: tuple[type[Any], ...] = (
     WritesItsNotesWithNumbers,
     WritesItsNotesAsMarkup,
     FramesTurns,
-    AsksASecondTime,
-    SummarisesHalves,
-    TakesOneGroupAtATime,
-    ReplacesToolsFirst,
+    ServesMessagesInJson,
+    FindsTheBeginning,
+    CallsSpeakersOtherwise,
+    DeclaresNoCoverage,
+    GivesTurnsItsOwnIds,
 )
