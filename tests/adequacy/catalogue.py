@@ -9,6 +9,7 @@ from compactors import (
     framings,
     indexes,
     manners,
+    neighbours,
     policies,
     readings,
     records,
@@ -267,6 +268,7 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     *unseen_stores.WRONG,
     *unseen_stores.SEEN,
     *unseen_likeness.WRONG,
+    *neighbours.WRONG,
 )
 
 BLIND: frozenset[type[Any]] = frozenset(

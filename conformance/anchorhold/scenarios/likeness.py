@@ -27,6 +27,18 @@ SIGNS = (
 """Literals that mean something else in some query language, and are to be found as what they are."""
 VALUES = ("-{} ms", "-0.{} percent", "00{}", "+{} s", "{}e-7", "{}.50")
 """Values that are others without their sign, their point or what stands at their ends."""
+TWINS = (
+    ("{}/re-try", "{}/re_try"),
+    ("{}/bin-007", "{}/bin-7"),
+    ("{}/résumé", "{}/resume"),
+    ("{}/ﬁle", "{}/file"),
+    ("{}/aGVsbG", "{}/AgvSBg"),
+    ("{} re run", "{} rerun"),
+)
+"""A name that somebody said, and one that nobody did: the same to whoever reads dashes, zeros, accents, letters that
+are one sign, case or blanks away, and the name of something else."""
+LONG = (60, 140, 300)
+"""Characters that two literals begin with before they differ: some reader or other takes no more of a question."""
 WIDE = 18_000
 """Characters, most of them of four bytes: more than a column of 65,535 bytes holds."""
 IN_A_ROW = 97
@@ -66,6 +78,37 @@ def _patterns(plan: Plan) -> tuple[AnyStep, ...]:
         Reopen(),
         *questions,
     )
+
+
+def _twins(plan: Plan) -> tuple[AnyStep, ...]:
+    """Of two names that only a careful reader tells apart one was said, and the other is asked for (REC-1)."""
+    planter = plan.planter
+    pairs = [(one.format(tail), other.format(tail)) for one, other in TWINS if (tail := _tail(planter))]
+    for long in LONG:
+        tail = _tail(planter)
+        beginning = f"{tail}/" + "/".join(_tail(planter) for _ in range(1 + long // 16))
+        beginning = beginning[: max(long, len(tail) + 1)].rstrip("-/")
+        pairs.append((f"{beginning}/left", f"{beginning}/right"))
+    said, strangers = list[Append](), list[Fact]()
+    for one, other in pairs:
+        text = f"The tool had written {one} there, as it does."
+        said.append(planter.utter(text, Fact(text=text, literal=one, kind="identifier"), speaker="assistant"))
+        strangers.append(Fact(text=other, literal=other, kind="identifier"))
+    told = tuple(fact for append in said for fact in append.facts)
+    questions = tuple(Ask(fact=fact) for fact in (*told, *strangers))
+    return (*said[::2], *plan.compacted("drop"), *said[1::2], *questions, *plan.compacted("drop"), *questions)
+
+
+def _parts_of_names(plan: Plan) -> tuple[AnyStep, ...]:
+    """Slots are asked for of what is called as something else ends, begins or goes on (REC-1)."""
+    facts = tuple(plan.planter.fact("identifier", subject=f"osprey-{_tail(plan.planter)}") for _ in range(3))
+    strangers = tuple(
+        Ask(fact=plan.planter.fact("identifier", subject=near, attribute=fact.attribute))
+        for fact in facts
+        if (name := fact.subject)
+        for near in (name.removeprefix("osprey-"), f"{name}7", name[:-1], f"sea-{name}")
+    )
+    return (*plan.compacted("drop", *facts), *asks(*facts), *strangers, *plan.compacted("paraphrase"), *strangers)
 
 
 def _values(plan: Plan) -> tuple[AnyStep, ...]:
@@ -201,6 +244,8 @@ def _one_of_two(plan: Plan) -> tuple[AnyStep, ...]:
 
 LIKENESS = (
     Scenario(name="patterns", aims=("REC-1", "REC-4"), build=_patterns, needs=frozenset({"search"})),
+    Scenario(name="twins-in-name", aims=("REC-1",), build=_twins, needs=frozenset({"search"})),
+    Scenario(name="parts-of-names", aims=("REC-1",), build=_parts_of_names, needs=frozenset({"reconstitute"})),
     Scenario(name="signs", aims=("REC-1",), build=_values, needs=frozenset({"reconstitute"})),
     Scenario(name="ids-alike", aims=("IDX-2", "IDX-1", "ANC-1"), build=_ids),
     Scenario(name="names-alike", aims=("ISO-1",), build=_names, needs=frozenset({"switch"})),
