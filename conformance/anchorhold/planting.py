@@ -275,12 +275,13 @@ class Planter:
         """The same turn, whose author declares it to be of a class (EVI-4)."""
         return Append(turn=replace(append.turn, declared=evidential_class), facts=append.facts)
 
-    def batch(self, count: int) -> tuple[Append, tuple[Append, ...]]:
-        """A turn that makes several calls at once, and their results."""
-        pairs = [self.call() for _ in range(count)]
+    def batch(self, count: int, *facts: Fact) -> tuple[Append, tuple[Append, ...]]:
+        """A turn that makes several calls at once, and their results; the facts go to them in turn. See `call`."""
+        pairs = [self.call(*facts[number::count]) for number in range(count)]
         calls = tuple(call for asking, _ in pairs for call in asking.turn.calls)
         asking = self._turn("assistant", text=f"Doing these together (note {self._note()}).", calls=calls)
-        return Append(turn=asking), tuple(result for _, result in pairs)
+        given = tuple(fact for one, _ in pairs for fact in one.facts)
+        return Append(turn=asking, facts=given), tuple(result for _, result in pairs)
 
     def asides(self, size: int) -> tuple[tuple[str, ...], ...]:
         """Three runs of sentences of about so many characters each, no two of them alike, that assert nothing."""

@@ -20,7 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anchorhold.compactor import Settings
-from anchorhold_spec.vocabulary import Item, Outcome, OutcomeKind
+from anchorhold.workload import Append
+from anchorhold_spec.vocabulary import Item, Outcome, OutcomeKind, ToolCall, Turn
 
 WINDOW = [raw("t1", ONE), raw("t2", TWO), raw("t3", THREE)]
 
@@ -120,6 +121,29 @@ class TestProgress:
         held = Outcome(kind=OutcomeKind.NOTHING, reason="the latest turns stay as they are")
 
         assert self.never_replaced(held, turns=turns).failures == ()
+
+    @pytest.mark.parametrize("together", [True, False])
+    def test_pro_1_asks_nobody_to_part_the_latest_turns_from_what_they_answer(self, together: bool) -> None:
+        """The sixth last turn is a result: its call stays, with the results of what was called together with it."""
+        play = Play(settings=self.SMALL).say("t1", ONE)
+        names = [f"c{number}" for number in range(4)]
+        calls = tuple(ToolCall(id=name, name="look", arguments=f'{{"at": "{name}"}}') for name in names)
+        turns = [Turn(id="asking", speaker="assistant", text=THREE, calls=calls if together else ())]
+        for name in names:
+            turns.append(
+                Turn(id=f"of-{name}", speaker="tool", text=f"{name}. {TWO}", result_of=name if together else None)
+            )
+        turns += [Turn(id=f"z{number}", speaker="assistant", text=f"{number}. {TWO}") for number in range(5)]
+        for turn in turns:
+            play.texts[turn.id] = "\n".join((turn.text or "", *(call.arguments for call in turn.calls)))
+            play.steps.append(Append(turn=turn, facts=()))
+            play.call("append", {"turn": turn})
+        left = [summary("s1", "Done."), *play.raws(*(turn.id for turn in turns))]
+        play.look(play.raws("t1", *(turn.id for turn in turns))).compact(shown=("t1",), reply="Done.").look(left)
+        held = Outcome(kind=OutcomeKind.NOTHING, reason="the latest turns stay as they are")
+        judged = judge("PRO-1", play.compact(held).look(left))
+
+        assert bool(judged.failures) is not together
 
     def test_pro_1_names_a_window_that_stays_over_without_a_word(self) -> None:
         play = Play(settings=self.SMALL).say("t1", ONE).say("t2", TWO).say("t3", THREE).look(WINDOW)

@@ -1,7 +1,7 @@
 """PRO: a compactor that refuses everything does not conform."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from anchorhold.checkers.provenance import reply_of, shown_to
 from anchorhold.checkers.reading import Reading
@@ -12,7 +12,7 @@ from anchorhold.checkers.words import content, plain, shorten
 from anchorhold.compactor import Settings, Unit
 from anchorhold.history import EventType
 from anchorhold.size import CHARACTERS_A_TOKEN, high_water, least_size, least_turn_size, tokens, window_size
-from anchorhold_spec.vocabulary import OutcomeKind
+from anchorhold_spec.vocabulary import OutcomeKind, Turn
 
 FAULTS = frozenset(
     {
@@ -90,12 +90,25 @@ def _asked(stretch: Stretch | None) -> bool:
 def left_over(reading: Reading, stretch: Stretch) -> int:
     """How many turns stand in the window, after a stretch, that nothing keeps there."""
     answered = {said.turn.result_of for said in reading.present(stretch.after)}
+    asking = {call.id: said.turn.id for said in reading.said.values() for call in said.turn.calls}
+    latest = sorted(stretch.after.raw, key=reading.order.__getitem__)[-few(reading.header.settings) :]
+    groups = {group for turn in latest for group in _groups(reading.said[turn].turn, asking)}
     return sum(
         not reading.said[turn].turn.protected
         # A call stays until its result is there (STR-1).
         and all(call.id in answered for call in reading.said[turn].turn.calls)
+        # What one of the latest turns called, or answers, stays with it, and whatever was called together with that.
+        and (turn in latest or groups.isdisjoint(_groups(reading.said[turn].turn, asking)))
         for turn in stretch.after.raw
     )
+
+
+def _groups(turn: Turn, asking: Mapping[str, str]) -> Iterator[str]:
+    """Turns with the calls of which a turn is to stay together. `asking`: the turn of each call."""
+    if turn.calls:
+        yield turn.id
+    if turn.result_of is not None and turn.result_of in asking:
+        yield asking[turn.result_of]
 
 
 def held_up(reading: Reading, stretch: Stretch, compact: Operation) -> str | None:

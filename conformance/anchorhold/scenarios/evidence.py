@@ -28,6 +28,9 @@ ODD = (
 characters of one to four bytes in so long a row that whoever cuts by bytes cuts one of them."""
 SURROGATES = b"half a pair: \xed\xa0\xbd, and the other half: \xed\xb8\x80."
 
+MANY = 9
+"""Standing rules of one session."""
+
 
 def _labelled(plan: Plan) -> tuple[AnyStep, ...]:
     """Structured turns of each kind that declare themselves narrative (EVI-4)."""
@@ -217,6 +220,40 @@ def _standing(plan: Plan) -> tuple[AnyStep, ...]:
     )
 
 
+def _many_standing(plan: Plan) -> tuple[AnyStep, ...]:
+    """More standing rules than anybody counts on, said one by one while work goes on (STR-4)."""
+    planter = plan.planter
+    rules = [planter.protect(planter.utter(fact.text, fact)) for fact in plan.facts(MANY)]
+    third = MANY // 3
+    return (
+        *rules[:third],
+        *plan.compacted("drop", *plan.facts(1)),
+        *rules[third:],
+        *plan.compacted("drop", *plan.facts(1)),
+        *plan.compacted("faithful"),
+    )
+
+
+def _several_calls(plan: Plan) -> tuple[AnyStep, ...]:
+    """Turns that make several calls at once: each call has arguments of its own, and a result (STR-1, ANC-1)."""
+    planter = plan.planter
+    batches = [planter.batch(3, *(planter.argument() for _ in range(3)), *plan.facts(3)) for _ in range(2)]
+    (first, some), (second, more) = batches
+    facts = tuple(fact for append in (first, *some, second, *more) for fact in append.facts)
+    questions = tuple(Ask(fact=fact) for fact in facts)
+    return (
+        first,
+        *some,
+        *plan.compacted("drop"),
+        second,
+        *reversed(more),
+        *plan.compacted("drop"),
+        *questions,
+        *plan.compacted("faithful"),
+        Probe(),
+    )
+
+
 def _consumed(plan: Plan) -> tuple[AnyStep, ...]:
     """An approval that was used, a run that was killed, a mail that was begun: past in every window; and ids of
     summaries that stay unique over a restart (STR-2)."""
@@ -258,5 +295,7 @@ EVIDENCE = (
     Scenario(name="cuts", aims=("STR-1", "PTR-3"), build=_cuts),
     Scenario(name="exact", aims=("STR-3", "PTR-1", "MAN-3"), build=_exact),
     Scenario(name="standing", aims=("STR-4", "STR-1"), build=_standing),
+    Scenario(name="many-standing", aims=("STR-4",), build=_many_standing),
+    Scenario(name="several-calls", aims=("STR-1", "ANC-1", "MAN-1"), build=_several_calls),
     Scenario(name="consumed", aims=("STR-2",), build=_consumed),
 )

@@ -11,6 +11,7 @@ from compactors.event_log import EventLog
 from compactors.file_archive import FileArchive
 from compactors.plain_list import Note, PlainList
 from compactors.readings import ReadsBytesAsText
+from compactors.rolling import Rolling
 from compactors.slot_cache import SlotCache
 
 
@@ -158,6 +159,29 @@ class ShowsMarks(EventLog):
         ]
 
 
+class ProtectsTheFirstThree(Rolling):
+    """There is room for three standing rules."""
+
+    ROOM = 3
+
+    def chosen(self) -> list[Turn]:
+        turns, ruled = self.turns(), 0
+        seen: list[Turn] = []
+        for turn in turns:
+            ruled += turn.protected
+            seen.append(replace(turn, protected=turn.protected and ruled <= self.ROOM))
+        free = {turn.id for turn in replaceable(seen, keep=None, opaque_too=self.OPAQUE_TOO)}
+        return [turn for turn in turns if turn.id in free]
+
+
+class KeepsTheArgumentsOfOneCall(Rolling):
+    """Of several calls that a turn makes the others are kept by their names."""
+
+    def kept(self, turn: Turn) -> Turn:
+        calls = [call if number == 0 else replace(call, arguments="{}") for number, call in enumerate(turn.calls)]
+        return replace(turn, calls=tuple(calls))
+
+
 HONEST: tuple[type[Any], ...] = (KeepsTwelveTurns, KeepsTheFirstTwo, ShowsMarks)
 WRONG: tuple[tuple[type[Any], str], ...] = (
     (CutsAnywhere, "STR-1"),
@@ -171,6 +195,8 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     (CutsInsideACharacter, "STR-3"),
     (ReadsBytesAsText, "STR-3"),
     (SummarisesTheRules, "STR-4"),
+    (ProtectsTheFirstThree, "STR-4"),
+    (KeepsTheArgumentsOfOneCall, "ANC-1"),
     (ForgetsTheRequest, "STR-4"),
     (CutsAnywhere, "STR-4"),
 )
