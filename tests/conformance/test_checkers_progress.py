@@ -129,10 +129,10 @@ class TestProgress:
         names = [f"c{number}" for number in range(4)]
         calls = tuple(ToolCall(id=name, name="look", arguments=f'{{"at": "{name}"}}') for name in names)
         turns = [Turn(id="asking", speaker="assistant", text=THREE, calls=calls if together else ())]
-        for name in names:
-            turns.append(
-                Turn(id=f"of-{name}", speaker="tool", text=f"{name}. {TWO}", result_of=name if together else None)
-            )
+        turns += [
+            Turn(id=f"of-{name}", speaker="tool", text=f"{name}. {TWO}", result_of=name if together else None)
+            for name in names
+        ]
         turns += [Turn(id=f"z{number}", speaker="assistant", text=f"{number}. {TWO}") for number in range(5)]
         for turn in turns:
             play.texts[turn.id] = "\n".join((turn.text or "", *(call.arguments for call in turn.calls)))
