@@ -8,6 +8,7 @@ from compactors import (
     evidences,
     framings,
     indexes,
+    leftovers,
     manners,
     neighbours,
     policies,
@@ -269,6 +270,7 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     *unseen_stores.SEEN,
     *unseen_likeness.WRONG,
     *neighbours.WRONG,
+    *leftovers.WRONG,
 )
 
 BLIND: frozenset[type[Any]] = frozenset(

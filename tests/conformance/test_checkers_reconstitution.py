@@ -21,7 +21,7 @@ from history_builder import (
     slot,
 )
 
-from anchorhold_spec.vocabulary import Answer, AnswerKind
+from anchorhold_spec.vocabulary import Answer, AnswerKind, Pointer
 
 
 def asked(op: str, given: Answer, **arguments: Any) -> Any:
@@ -66,6 +66,16 @@ class TestReconstitution:
         judged = asked("search", given, literal="/srv/a7")
 
         assert [failure.fact for failure in judged.failures] == ["“/srv/a7”"]
+
+    @pytest.mark.parametrize(("covers", "failures"), [(("t1",), 0), (None, 0), (("t2",), 1), (("t1", "t2"), 1)])
+    def test_rec_1_a_turn_that_says_nothing_comes_back_without_content(
+        self, covers: tuple[str, ...] | None, failures: int
+    ) -> None:
+        play = Play(KEEPING).say("t1", "", speaker="tool").say("t2", TWO).look([])
+        pointers = [Pointer(summary="s1", token="k", covers=covers)]
+        play.compact(shown=("t2",), reply="In short.").look(SHORT, pointers=pointers, answers={"k": found("")})
+
+        assert len(judge("REC-1", play).failures) == failures
 
     @pytest.mark.parametrize(("back", "failures"), [("<{}>", 0), ("<c>", 1)])
     def test_rec_1_a_finding_may_be_a_message_in_json(self, back: str, failures: int) -> None:

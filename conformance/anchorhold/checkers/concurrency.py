@@ -10,7 +10,7 @@ from anchorhold.checkers.reading import Reading
 from anchorhold.checkers.record import CONTENT, Observation, Operation, Withdrawal
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
-from anchorhold.checkers.words import content, holds, plain, shorten
+from anchorhold.checkers.words import content, holds, plain, shorten, stands
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import CarrierKind, Item
 
@@ -249,9 +249,14 @@ def _come_back(
             return turn, "it stands in the window"
     for item in observation.summaries:
         call = _written_in(item, writes)
-        if call is None or call.start > operation.end:
+        if call is None:
             continue
         shown = shown_to(call)
+        if call.start > operation.end:
+            told = _told_again(reading, observation, away, (shown, plain(content(item))))
+            if told is not None:
+                return told, f"the model was shown it again, and summary {item.id} says it"
+            continue
         turn = next((i for i in reading.said if i in away and holds(shown, reading.said[i].forms)), "")
         if turn:
             return turn, f"summary {item.id}, which was written of it, stands in the window"
@@ -268,6 +273,18 @@ def _come_back(
             source = reading.turn_of(entry.source)
             if source in away:
                 return str(source), f"the manifest of {carrier} names it"
+    return None
+
+
+def _told_again(
+    reading: Reading, observation: Observation, away: frozenset[str], texts: tuple[str, ...]
+) -> str | None:
+    """A turn that was taken away, of which each of these texts has a statement that nobody else makes."""
+    others = {f.text for i, said in reading.said.items() if i not in observation.withdrawn for f in said.facts}
+    for turn in (i for i in reading.said if i in away and not reading.said[i].turn.protected):
+        for fact in reading.said[turn].facts:
+            if fact.text not in others and all(stands(fact.text, text) for text in texts):
+                return turn
     return None
 
 

@@ -166,10 +166,14 @@ def _goes_on(answer: Answer) -> bool:
 
 
 def _followed(reading: Reading, token: str, answer: Answer) -> str | None:
-    if _empty(answer):
-        return "without any content"
-    there = reading.contained(content(answer))
     covers = reading.turns_of(reading.pointers[token].covers) if token in reading.pointers else None
+    if _empty(answer):
+        # Some turns say nothing: results of tools that have nothing to say. Then that is their content.
+        silent = {
+            turn for turn, said in reading.said.items() if said.turn.data is None and not words(said.turn).strip()
+        }
+        return None if silent and (covers is None or covers <= silent) else "without any content"
+    there = reading.contained(content(answer))
     if answer.kind is AnswerKind.PARTIAL and not there:
         mute = covers is not None and any(not reading.said[turn].forms for turn in covers)
         if mute or credible(reading, answer, covers):

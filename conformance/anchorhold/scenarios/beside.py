@@ -121,6 +121,30 @@ def _taken_back(plan: Plan) -> tuple[AnyStep, ...]:
     )
 
 
+def _cleared_and_begun_anew(plan: Plan) -> tuple[AnyStep, ...]:
+    """A summary that says what was said is cleared, and the next ones begin without it (CON-3)."""
+    return (
+        *plan.compacted("faithful", *plan.facts(3)),
+        Clear(),
+        *plan.compacted("faithful", *plan.facts(2)),
+        *plan.compacted("faithful", *plan.facts(1)),
+        Probe(),
+    )
+
+
+def _taken_back_and_begun_anew(plan: Plan) -> tuple[AnyStep, ...]:
+    """What a summary says is taken back, and the next ones begin without it (CON-3)."""
+    first = plan.planter.say(speaker="user")
+    return (
+        first,
+        *plan.compacted("faithful", *plan.facts(3)),
+        Rewind(turn=first.turn.id),
+        *plan.compacted("faithful", *plan.facts(2)),
+        *plan.compacted("faithful", *plan.facts(1)),
+        Probe(),
+    )
+
+
 def _forgotten(plan: Plan) -> tuple[AnyStep, ...]:
     """A secret in the window, in an original, in a summary, and in a summary of that: forgotten each time (B31).
 
@@ -284,6 +308,15 @@ SIDE_BY_SIDE = (
     Scenario(name="appends-meanwhile", aims=("CON-1", "PTR-3", "ANC-1"), build=_appends, needs=BESIDE),
     Scenario(name="appends-and-failure", aims=("CON-1", "OUT-1", "PRO-3"), build=_during_a_failure, needs=BESIDE),
     Scenario(name="two-compactions", aims=("CON-2", "CON-1", "PTR-3"), build=_second, needs=BESIDE),
+    Scenario(
+        name="cleared-and-begun-anew", aims=("CON-3",), build=_cleared_and_begun_anew, needs=frozenset({"clear"})
+    ),
+    Scenario(
+        name="taken-back-and-begun-anew",
+        aims=("CON-3",),
+        build=_taken_back_and_begun_anew,
+        needs=frozenset({"rewind"}),
+    ),
     Scenario(name="cleared-meanwhile", aims=("CON-3", "RET-5"), build=_cleared, needs=BESIDE | {"clear"}),
     # What was taken back frees its place, and what was forgotten its key: nowhere else is one so likely to be given
     # out again.

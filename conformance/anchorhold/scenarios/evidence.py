@@ -224,9 +224,12 @@ def _many_standing(plan: Plan) -> tuple[AnyStep, ...]:
     """More standing rules than anybody counts on, said one by one while work goes on (STR-4)."""
     planter = plan.planter
     rules = [planter.protect(planter.utter(fact.text, fact)) for fact in plan.facts(MANY)]
+    systems = [planter.utter(f"Standing order {n}: never delete anything.", speaker="system") for n in (1, 2)]
     third = MANY // 3
     return (
+        systems[0],
         *rules[:third],
+        systems[1],
         *plan.compacted("drop", *plan.facts(1)),
         *rules[third:],
         *plan.compacted("drop", *plan.facts(1)),
@@ -239,11 +242,16 @@ def _several_calls(plan: Plan) -> tuple[AnyStep, ...]:
     planter = plan.planter
     batches = [planter.batch(3, *(planter.argument() for _ in range(3)), *plan.facts(3)) for _ in range(2)]
     (first, some), (second, more) = batches
+    # Some tools have nothing to say.
+    silent, result = planter.call()
+    silenced = Append(turn=replace(result.turn, text=""), facts=())
     facts = tuple(fact for append in (first, *some, second, *more) for fact in append.facts)
     questions = tuple(Ask(fact=fact) for fact in facts)
     return (
         first,
         *some,
+        silent,
+        silenced,
         *plan.compacted("drop"),
         second,
         *reversed(more),

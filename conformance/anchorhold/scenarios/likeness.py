@@ -126,6 +126,24 @@ def _values(plan: Plan) -> tuple[AnyStep, ...]:
     return (*plan.compacted("drop", *facts), *asks(*facts), *plan.compacted("paraphrase"), *asks(*facts))
 
 
+def _denied_later(plan: Plan) -> tuple[AnyStep, ...]:
+    """A value is given, and later denied; the newest word of a slot holds, also where it is that it is not so."""
+    planter = plan.planter
+    facts = tuple(planter.fact(kind) for kind in ("path", "identifier", "port"))
+    denials = tuple(
+        statement("negation", subject=f.subject or "", attribute=f.attribute or "", value=f.literal) for f in facts
+    )
+    return (
+        *plan.compacted("drop", *facts),
+        *plan.said(*denials),
+        *asks(*denials),
+        *plan.compacted("drop"),
+        *asks(*denials),
+        *plan.compacted("paraphrase"),
+        *asks(*denials),
+    )
+
+
 def _ids(plan: Plan) -> tuple[AnyStep, ...]:
     """Turns whose ids differ in case, in one sign, or only at the end, as those of real services do (IDX-2)."""
     planter = plan.planter
@@ -247,6 +265,7 @@ LIKENESS = (
     Scenario(name="twins-in-name", aims=("REC-1",), build=_twins, needs=frozenset({"search"})),
     Scenario(name="parts-of-names", aims=("REC-1",), build=_parts_of_names, needs=frozenset({"reconstitute"})),
     Scenario(name="signs", aims=("REC-1",), build=_values, needs=frozenset({"reconstitute"})),
+    Scenario(name="denied-later", aims=("REC-1",), build=_denied_later, needs=frozenset({"reconstitute"})),
     Scenario(name="ids-alike", aims=("IDX-2", "IDX-1", "ANC-1"), build=_ids),
     Scenario(name="names-alike", aims=("ISO-1",), build=_names, needs=frozenset({"switch"})),
     Scenario(
