@@ -1,0 +1,31 @@
+"""CON-3 on histories written by hand: what the caller took away does not come back by way of the model."""
+
+import pytest
+from history_builder import PLAIN, SIBLING, TARGET, Play, judge, summary
+
+BEFORE = f"Notes. {TARGET.text}"
+
+
+@pytest.mark.parametrize(
+    ("shown", "reply", "again", "failures"),
+    [
+        ((BEFORE, "t2"), f"More notes. {TARGET.text}", False, 1),
+        ((BEFORE, "t2"), "More notes.", False, 0),
+        (("t2",), f"More notes. {TARGET.text}", False, 0),
+        ((BEFORE, "t2"), f"More notes. {TARGET.text}", True, 0),
+        (("t2",), f"More notes. {SIBLING.text}", False, 0),
+    ],
+    ids=["shown and said", "shown alone", "the model's own", "said anew", "nothing of it"],
+)
+@pytest.mark.parametrize("taking", ["clear", "rewind"])
+def test_con_3_the_model_is_not_shown_again_what_was_taken_away(
+    taking: str, shown: tuple[str, ...], reply: str, again: bool, failures: int
+) -> None:
+    play = Play((*PLAIN, taking)).say("t0", "Hello.").say("t1", TARGET.text, TARGET).look([])
+    play.compact(shown=("t1",), reply=BEFORE).look([summary("s1", BEFORE)])
+    play.call(taking, {"turn": "t0"} if taking == "rewind" else {}).look([])
+    play.say("t2", f"Go on. {SIBLING.text}", SIBLING)
+    if again:
+        play.say("t3", f"To repeat: {TARGET.text}", TARGET)
+    play.look(play.raws("t2", *(["t3"] if again else []))).compact(shown=shown, reply=reply)
+    assert len(judge("CON-3", play.look([summary("s2", reply)])).failures) == failures
