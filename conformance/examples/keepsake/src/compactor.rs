@@ -948,8 +948,13 @@ fn left_out(given: &[String], said: &str, room: usize) -> String {
 /// The value that a text gives a slot, the last where there are several. Two ways of saying it are understood: "The
 /// ATTRIBUTE of SUBJECT is VALUE." and "SUBJECT: ATTRIBUTE = VALUE."
 fn value(within: &str, subject: &str, attribute: &str) -> Option<String> {
-    let ways = [format!("he {attribute} of {subject} is "), format!("{subject}: {attribute} = ")];
-    let last = ways.iter().filter_map(|way| within.rfind(way.as_str()).map(|at| at + way.len())).max()?;
+    let stated = format!("he {attribute} of {subject} is ");
+    let listed = format!("{subject}: {attribute} = ");
+    let stated_at = within.rfind(&stated).map(|at| at + stated.len());
+    // What ends as the name does is called something else: the list has to begin with it.
+    let apart = |at: usize| within[..at].chars().next_back().map_or(true, char::is_whitespace);
+    let listed_at = within.rmatch_indices(&listed).map(|(at, _)| at).find(|at| apart(*at));
+    let last = stated_at.max(listed_at.map(|at| at + listed.len()))?;
     let rest = within[last..].lines().next()?;
     // The sentence ends with a full stop that no letter follows.
     let value = rest.find(". ").map_or(rest, |end| &rest[..end]).trim_end_matches('.');
@@ -970,6 +975,7 @@ mod tests {
         let said = "The log file of job J-1 is /a/b.log. Done.\njob J-1: log file = /c.d.";
         assert_eq!(value(said, "job J-1", "log file").as_deref(), Some("/c.d"));
         assert_eq!(value(said, "job J-2", "log file"), None);
+        assert_eq!(value("sea-job J-1: log file = /c.", "job J-1", "log file"), None);
     }
 
     #[test]
