@@ -156,6 +156,17 @@ def test_right_ones_alone_are_checked_where_only_false_alarms_are_asked_for(cata
     assert (status, found["defects"], found["right"], found["right_seeds"]) == (0, [], 1, 2)
 
 
+def test_a_scenario_alone_is_played_where_it_is_named(catalogue) -> None:
+    path = str(catalogue(wrong='(PointsOnlyAtTheLatest, "PTR-4")', right="PlainList"))
+    status, found = run(path, "--scenario", "generations", "--scenario", "late-results")
+    _, other = run(path, "--scenario", "late-results", "--right")
+
+    assert (status, found["scenarios"], found["played_once"]) == (0, ["generations", "late-results"], [])
+    assert other["scenarios"] == ["late-results"]
+    assert run(path, "--scenario", "no-such")[0] == 2
+    assert run(path, "--scenario", "late-results", *QUICK)[0] == 2
+
+
 def test_the_reference_is_among_the_right_ones() -> None:
     assert Reference in read_catalogue(PROJECT).right
 

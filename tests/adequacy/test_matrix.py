@@ -106,6 +106,7 @@ def test_runs_that_do_not_belong_together_make_no_page() -> None:
         (msgspec.structs.replace(one, effort="quick"), "differ in effort"),
         (msgspec.structs.replace(one, directed=False), "differ in directed scenarios"),
         (msgspec.structs.replace(one, seeds=5), "4 and 5 seeds"),
+        (msgspec.structs.replace(one, scenarios=("cuts",)), "differ in scenarios"),
         (msgspec.structs.replace(one, right=3), "does not say which right ones"),
     ):
         with pytest.raises(MergeError, match=why):

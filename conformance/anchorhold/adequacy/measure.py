@@ -89,6 +89,8 @@ class Adequacy(msgspec.Struct, frozen=True, kw_only=True):
     """Whether each was played what a check of this effort plays, and not all that its aims name."""
     checked: tuple[Checked, ...] = ()
     """The right ones, each with its seeds."""
+    scenarios: tuple[str, ...] = ()
+    """The only ones that were played; empty: all of them."""
     played_once: tuple[str, ...] = ()
     """Scenarios that are the same whatever the seed: each compactor was played them once, and not with each seed."""
 
@@ -139,6 +141,8 @@ class Asked:
     """Only the compactors of these names; empty: every one."""
     wrong: bool = True
     """Whether wrong ones are sought at all."""
+    scenarios: frozenset[str] = frozenset()
+    """Only these scenarios, by their names; empty: every one. Not with an effort that chooses by itself."""
 
     @property
     def as_checked(self) -> bool:
@@ -150,7 +154,7 @@ class Asked:
         """Names of the scenarios that are played once to each compactor, and not with each seed."""
         if self.as_checked or not self.directed:
             return ()
-        return tuple(scenario.name for scenario in _EVERY if scenario.fixed)
+        return tuple(s.name for s in _EVERY if s.fixed and (not self.scenarios or s.name in self.scenarios))
 
 
 def measure(
@@ -218,6 +222,7 @@ def measure(
         directed=asked.directed,
         as_checked=asked.as_checked,
         played_once=asked.once,
+        scenarios=tuple(sorted(asked.scenarios)),
         seconds=round(time.monotonic() - begun, 3),
     )
 
@@ -323,6 +328,7 @@ def _one(asked: Asked, job: _Job) -> tuple[Sought | None, str]:
             effort=asked.effort,
             directed=asked.directed,
             fixed=(job.seed is None) if asked.once else None,
+            scenarios=asked.scenarios,
         )
         return sought, ""
     except CrashedError as error:

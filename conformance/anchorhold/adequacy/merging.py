@@ -25,6 +25,7 @@ def merged(runs: Sequence[Adequacy]) -> Adequacy:
         for name, one, other in (
             ("effort", first.effort, run.effort),
             ("directed scenarios", first.directed, run.directed),
+            ("scenarios", first.scenarios or "all", run.scenarios or "all"),
         ):
             if one != other:
                 raise MergeError(f"runs differ in {name}: {one} and {other}")

@@ -1,6 +1,6 @@
 """Plays a check against a compactor until the rules that it breaks have failed, or to its end."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,8 @@ from anchorhold.load import load_class
 from anchorhold.operations import operations
 from anchorhold.planting import Planter
 from anchorhold.run import means_of, play
-from anchorhold.scenarios import ASKED_FOR, Effort, Plan, Scenario, scenarios
+from anchorhold.scenarios import ASKED_FOR, Effort, Plan, Scenario
+from anchorhold.scenarios import scenarios as every_scenario
 from anchorhold.verdict import History
 
 
@@ -45,7 +46,7 @@ def histories(
     with load_class(kind, name=kind.__qualname__) as loaded:
         description = loaded.describe()
         points = description.crash_points
-        every = list(scenarios(effort=effort, seed=seed, means=means_of(description), points=points))
+        every = list(every_scenario(effort=effort, seed=seed, means=means_of(description), points=points))
         tokens: dict[str, None] = {}
         for scenario, at in sorted(every, key=lambda pair: not first(pair[0])):
             if not only(scenario):
@@ -75,11 +76,13 @@ def seek(
     effort: Effort = Effort.STANDARD,
     directed: bool = True,
     fixed: bool | None = None,
+    scenarios: Collection[str] = (),
 ) -> Sought:
     """Look for the rules that a compactor breaks; where it breaks none, play everything.
 
     Scenarios that aim at those rules come first. Without `directed` only mixtures are played. `fixed`: only the
-    scenarios that are the same whatever the seed, or none of them. Raises CrashedError.
+    scenarios that are the same whatever the seed, or none of them. `scenarios`: only those of these names, where any
+    are given. Raises CrashedError.
     """
     said: dict[str, str] = {}
     played = 0
@@ -88,7 +91,11 @@ def seek(
         kind,
         seed=seed,
         first=lambda scenario: bool(breaks.intersection(scenario.aims)),
-        only=lambda scenario: (directed or not scenario.aims) and fixed in (None, scenario.fixed),
+        only=lambda scenario: (
+            (directed or not scenario.aims)
+            and fixed in (None, scenario.fixed)
+            and (not scenarios or scenario.name in scenarios)
+        ),
         effort=effort,
     ):
         played += operations(history)

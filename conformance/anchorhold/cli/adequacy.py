@@ -15,7 +15,8 @@ from rich.table import Table
 
 from anchorhold.adequacy.catalogue import CatalogueError
 from anchorhold.adequacy.measure import Adequacy, Alarm, Asked, measure
-from anchorhold.effort import Effort
+from anchorhold.effort import BUDGETS, Effort
+from anchorhold.scenarios import AUDITED, DIRECTED
 from anchorhold_spec.catalogue import RULES
 
 CATALOGUE = Path("tests/adequacy/catalogue.py")
@@ -38,6 +39,9 @@ def adequacy(
     ] = False,
     rule: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only what breaks this rule.")] = None,
     only: Annotated[list[str] | None, typer.Option(metavar="CLASS", help="Only this compactor.")] = None,
+    scenario: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Play only this scenario: does a new one blame anybody?")
+    ] = None,
     right: Annotated[
         bool, typer.Option("--right", help="Only the right ones, each with --seeds seeds: are there false alarms?")
     ] = False,
@@ -56,6 +60,11 @@ def adequacy(
     unknown = sorted(set(rule or ()) - set(RULES))
     if unknown:
         _usage(f"there is no rule {unknown[0]}; `anchorhold spec list` gives them all")
+    strange = sorted(set(scenario or ()) - {each.name for each in (*DIRECTED, AUDITED)})
+    if strange:
+        _usage(f"there is no scenario {strange[0]}")
+    if scenario and (undirected or BUDGETS[effort].aimed is not None):
+        _usage("--scenario names what is played, and --undirected and --effort quick choose that by themselves")
     asked = Asked(
         path=catalogue,
         seeds=seeds,
@@ -66,6 +75,7 @@ def adequacy(
         rules=frozenset(rule or ()),
         names=frozenset(only or ()),
         wrong=not right,
+        scenarios=frozenset(scenario or ()),
     )
     console = Console(stderr=True)
     bar = Progress(
@@ -89,7 +99,7 @@ def adequacy(
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
     else:
         _tell(found)
-    whole = not (rule or only or right)
+    whole = not (rule or only or right or scenario)
     bites = found.caught_always and not found.alarms and not (whole and found.rules_without_defect)
     raise typer.Exit(0 if bites else 1)
 
