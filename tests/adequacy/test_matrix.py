@@ -64,6 +64,12 @@ def test_every_wrong_compactor_of_the_catalogue_is_published_with_the_rules_that
     assert {name for name, row in published.items() if row[0].endswith("†")} == {kind.__name__ for kind in BLIND}
 
 
+def test_the_published_page_is_that_of_the_published_results() -> None:
+    results = sorted(map(str, (PUBLISHED.parent / "adequacy").glob("*.json")))
+
+    assert main(results) == PUBLISHED.read_text(encoding="utf-8")
+
+
 def test_what_is_missed_and_who_is_blamed_stands_at_the_top() -> None:
     text = page(
         found(

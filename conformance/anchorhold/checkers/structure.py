@@ -248,8 +248,10 @@ def _exactly(turn: Turn, text: str | None, data: bytes | None) -> str | None:
     own = turn.text or ""
     if not own.strip() or not text:
         return None
+    if own in text:
+        return None
     inside = _strings(text)
-    if own in text or own in inside:
+    if own in inside:
         return None
     return _differs(own, text) or (_differs(own, inside) if inside else None)
 
