@@ -155,3 +155,18 @@ class TestEpochs:
         )
 
         assert judge("EPO-3", play.look(SHORT, pointers=[point("t1", "k")], answers={"k": found(ONE)})).triggered == 0
+
+
+def test_epo_2_a_continuation_was_handed_out_also_where_its_answer_was_asked_for_again() -> None:
+    """Whoever makes a new one for each answer hands out two, and each may be followed."""
+    partial = AnswerKind.PARTIAL
+    play = Play(KEEPING).say("t1", "One half. Other half.").say("z", "Go on.").look([])
+    play.compact(shown=("t1",), reply="Notes.").look(
+        [summary("s1", "Notes."), *play.raws("z")], pointers=[Pointer(summary="s1", token="k", covers=("t1",))]
+    )
+    for fresh in ("c1", "c2"):
+        play.call("get", {"token": "k"}, answer(partial, text="One half.", continuation=fresh))
+        play.call("get", {"token": fresh}, found(" Other half."))
+    judged = judge("EPO-2", play)
+
+    assert judged.failures == ()

@@ -172,7 +172,7 @@ def _looked(reads: Sequence[Heard]) -> Look:
                 continue
             answer = answers[token] = ended.value
             if answer.continuation is not None:
-                look.pieces = True
+                look.handed.add(answer.continuation)
             if look.errors:
                 look.errors.pop(token, None)
         elif op == "live":

@@ -71,8 +71,8 @@ class Look:
         """Answers to other questions, of which no more is known here than that they have continuations."""
         self.more = False
         """Whether anything else was read than window, pointers and what they lead to."""
-        self.pieces = False
-        """Whether an answer of a pointer has a continuation."""
+        self.handed: set[str] = set()
+        """Continuations of answers of pointers; also of one that was followed again, and went on by another name."""
 
     @property
     def carried(self) -> frozenset[str]:
@@ -147,7 +147,8 @@ class Look:
             self.ended.setdefault(about, at[1])
             if ok:
                 self.answers[about] = value
-                self.pieces |= value.continuation is not None
+                if value.continuation is not None:
+                    self.handed.add(value.continuation)
                 self.errors.pop(about, None)
             else:
                 self.errors[about] = error or "an error"
@@ -198,8 +199,9 @@ class Look:
         assert self.start is not None
         handed = NONE
         answers, errors, questions = self.answers, self.errors, tuple(self.questions)
-        if self.pieces or self.found or any(question.answer.continuation is not None for question in questions):
-            handed = frozenset(a.continuation for a in self.every if a.continuation is not None) - self.carried
+        if self.handed or self.found or any(question.answer.continuation is not None for question in questions):
+            last = (answer.continuation for answer in self.every if answer.continuation is not None)
+            handed = frozenset(self.handed.union(last)) - self.carried
             pieces = {token: joined(answer, answers, errors) for token, answer in answers.items()}
             questions = tuple(
                 Question(operation=q.operation, answer=joined(q.answer, answers, errors)) for q in questions
