@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import z3
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from lending import lending
 
@@ -165,6 +165,10 @@ def steps(draw) -> Step:
     )
 
 
+EFFORT = 100_000_000
+"""Steps of Z3's own count in which it is to answer: half a minute, and the same on every machine."""
+
+
 @dataclass
 class Pinned:
     """The encoding with every individual named and every place of one state written down."""
@@ -181,10 +185,13 @@ class Pinned:
 
     def _possible(self, claim) -> bool:
         self.solver.push()
+        self.solver.set("rlimit", EFFORT)
         self.solver.add(claim)
         answer = self.solver.check()
         self.solver.pop()
-        assert answer in (z3.sat, z3.unsat)
+        if answer == z3.unknown:
+            # One formula in thousands has Z3 search for hours. It is no example then, and too many of them fail.
+            reject()
         return answer == z3.sat
 
 
