@@ -16,6 +16,7 @@ _NAMES: Final = {
     "ai": "assistant",
     "model": "assistant",
 }
+"""The suite's own reading, and not the reference's: what judges shares nothing with what is judged."""
 _SAYING = "said|says|wrote|writes|stated|states|told|confirmed|reported|noted"
 _NAMED: Final = re.compile(
     r"(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*(?:\*\*|\[)?(?:the\s+)?(" + "|".join(_NAMES) + r")(?:\*\*|\])?"

@@ -83,7 +83,8 @@ def _patterns(plan: Plan) -> tuple[AnyStep, ...]:
 def _twins(plan: Plan) -> tuple[AnyStep, ...]:
     """Of two names that only a careful reader tells apart one was said, and the other is asked for (REC-1)."""
     planter = plan.planter
-    pairs = [(one.format(tail), other.format(tail)) for one, other in TWINS if (tail := _tail(planter))]
+    tails = [_tail(planter) for _ in TWINS]
+    pairs = [(one.format(tail), other.format(tail)) for (one, other), tail in zip(TWINS, tails, strict=True)]
     for long in LONG:
         tail = _tail(planter)
         beginning = f"{tail}/" + "/".join(_tail(planter) for _ in range(1 + long // 16))

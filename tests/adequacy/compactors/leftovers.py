@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from anchorhold_spec.vocabulary import Answer, Turn
-from compactors.common import replaceable, statements, whole
+from anchorhold_spec.vocabulary import Turn
+from compactors.common import Statement, whole
 from compactors.rolling import Lane, Rolling
 
 
@@ -45,15 +45,13 @@ class ShowsNotesOfWhatWasTakenBack(_ShowsOldNotes):
 class KeepsOneSystemTurn(Rolling):
     """Only the first one is an instruction."""
 
-    def chosen(self) -> list[Turn]:
-        turns = self.turns()
+    def judged(self) -> list[Turn]:
+        turns = super().judged()
         first = next((turn.id for turn in turns if turn.speaker == "system"), "")
-        seen = [
+        return [
             replace(turn, speaker="assistant") if turn.speaker == "system" and turn.id != first else turn
             for turn in turns
         ]
-        free = {turn.id for turn in replaceable(seen, keep=None, opaque_too=self.OPAQUE_TOO)}
-        return [turn for turn in turns if turn.id in free]
 
 
 class TakesNoEmptyResults(Rolling):
@@ -68,18 +66,8 @@ class TakesNoEmptyResults(Rolling):
 class PassesOverDenials(Rolling):
     """A slot has the newest value that somebody gave it; that it has not is no value."""
 
-    def reconstitute(self, subject: str, attribute: str, evidence: bool) -> Answer:
-        found = [
-            (name, said.value)
-            for name, turn in self.state.turns.items()
-            for said in statements(whole(turn))
-            if (said.subject.lower(), said.attribute.lower()) == (subject.lower(), attribute.lower())
-            and not said.value.startswith("not ")
-        ]
-        if not found:
-            return super().reconstitute(subject, attribute, evidence)
-        name, value = found[-1]
-        return replace(self.original(name), value=value)
+    def speaks_of(self, said: Statement, subject: str, attribute: str) -> bool:
+        return super().speaks_of(said, subject, attribute) and not said.value.startswith("not ")
 
 
 WRONG: tuple[tuple[type[Any], str], ...] = (

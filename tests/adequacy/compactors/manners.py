@@ -6,7 +6,7 @@ from typing import Any
 
 from anchorhold.compactor import Reply, Shown, SummariserError
 from anchorhold_spec.vocabulary import CarrierKind, Item, Outcome, OutcomeKind, Pointer, Turn
-from compactors.common import committed, failed, limit, nothing, objection, refused, replaceable, whole
+from compactors.common import committed, failed, limit, nothing, objection, refused, whole
 from compactors.rolling import Rolling, State
 
 
@@ -68,7 +68,7 @@ class ReplacesToolsFirst(Rolling):
     """Calls and their results go first, and what was said only where that does not do."""
 
     def chosen(self) -> list[Turn]:
-        old = replaceable(self.turns(), keep=None, opaque_too=self.OPAQUE_TOO)
+        old = super().chosen()
         tools = [turn for turn in old if turn.calls or turn.result_of is not None]
         left: list[str | Turn] = [turn for turn in self.turns() if turn not in tools]
         notes: list[str | Turn] = [] if self.state.summary is None else [self.text()]

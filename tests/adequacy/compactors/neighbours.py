@@ -2,11 +2,10 @@
 
 import re
 import unicodedata
-from dataclasses import replace
 from typing import Any
 
 from anchorhold_spec.vocabulary import Answer, AnswerKind
-from compactors.common import statements, whole
+from compactors.common import Statement, whole
 from compactors.rolling import Rolling
 
 
@@ -70,17 +69,9 @@ class ReadsBlanksAway(_Reads):
 class AnswersForTheEndOfAName(Rolling):
     """A slot is of whoever's name ends so, or is the end of the one that was asked for."""
 
-    def reconstitute(self, subject: str, attribute: str, evidence: bool) -> Answer:
-        found = [
-            (name, said.value)
-            for name, turn in self.state.turns.items()
-            for said in statements(whole(turn))
-            if said.attribute == attribute and (said.subject.endswith(subject) or subject.endswith(said.subject))
-        ]
-        if not found:
-            return Answer(kind=AnswerKind.UNANCHORED)
-        name, value = found[-1]
-        return replace(self.original(name), value=value)
+    def speaks_of(self, said: Statement, subject: str, attribute: str) -> bool:
+        ends = said.subject.endswith(subject) or subject.endswith(said.subject)
+        return said.attribute == attribute and ends
 
 
 WRONG: tuple[tuple[type[Any], str], ...] = (

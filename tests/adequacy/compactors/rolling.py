@@ -12,6 +12,7 @@ from typing import ClassVar
 from anchorhold.compactor import Description, Mechanism, Ratios, Reply, Settings, Shown, Summarise
 from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Item, Outcome, OutcomeKind, Pointer, Turn
 from compactors.common import (
+    Statement,
     committed,
     failed,
     limit,
@@ -152,7 +153,12 @@ class Rolling:
 
     def chosen(self) -> list[Turn]:
         """What the next summary is to stand for."""
-        return replaceable(self.turns(), keep=None, opaque_too=self.OPAQUE_TOO)
+        free = {turn.id for turn in replaceable(self.judged(), keep=None, opaque_too=self.OPAQUE_TOO)}
+        return [turn for turn in self.turns() if turn.id in free]
+
+    def judged(self) -> list[Turn]:
+        """The window as that is decided by."""
+        return self.turns()
 
     def ask(self, shown: Shown) -> Reply:
         """What the model answers."""
@@ -206,12 +212,16 @@ class Rolling:
             (name, statement.value)
             for name, turn in self.state.turns.items()
             for statement in statements(whole(turn))
-            if (statement.subject.lower(), statement.attribute.lower()) == (subject.lower(), attribute.lower())
+            if self.speaks_of(statement, subject, attribute)
         ]
         if not found:
             return Answer(kind=AnswerKind.UNANCHORED)
         name, value = found[-1]
         return replace(self.original(name), value=value)
+
+    def speaks_of(self, said: Statement, subject: str, attribute: str) -> bool:
+        """Whether a statement is of a slot."""
+        return (said.subject.lower(), said.attribute.lower()) == (subject.lower(), attribute.lower())
 
     # Sessions, and what the caller takes away
 

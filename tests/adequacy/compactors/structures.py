@@ -164,14 +164,12 @@ class ProtectsTheFirstThree(Rolling):
 
     ROOM = 3
 
-    def chosen(self) -> list[Turn]:
-        turns, ruled = self.turns(), 0
-        seen: list[Turn] = []
-        for turn in turns:
+    def judged(self) -> list[Turn]:
+        ruled, judged = 0, list[Turn]()
+        for turn in super().judged():
             ruled += turn.protected
-            seen.append(replace(turn, protected=turn.protected and ruled <= self.ROOM))
-        free = {turn.id for turn in replaceable(seen, keep=None, opaque_too=self.OPAQUE_TOO)}
-        return [turn for turn in turns if turn.id in free]
+            judged.append(replace(turn, protected=turn.protected and ruled <= self.ROOM))
+        return judged
 
 
 class KeepsTheArgumentsOfOneCall(Rolling):
