@@ -10,7 +10,7 @@ from anchorhold.checkers.reading import Reading
 from anchorhold.checkers.record import CONTENT, Observation, Operation, Withdrawal
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
-from anchorhold.checkers.words import content, holds, plain, shorten, stands
+from anchorhold.checkers.words import content, holds, plain, shorten, stands, words
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import CarrierKind, Item
 
@@ -241,8 +241,15 @@ def _come_back(
 ) -> tuple[str, str] | None:
     """A turn that is there again, and where."""
     operation = withdrawal.operation
-    kept = {said.forms for turn, said in reading.said.items() if turn not in observation.withdrawn}
-    away = frozenset(turn for turn in away if reading.said[turn].forms and reading.said[turn].forms not in kept)
+    away = frozenset(turn for turn in away if reading.said[turn].forms)
+    # What another turn says as well, which was not taken away, may be there.
+    away -= frozenset().union(
+        *(
+            reading.contained(words(said.turn))
+            for turn, said in reading.said.items()
+            if turn not in observation.withdrawn
+        )
+    )
     for turn in reading.said:
         protected = operation.op == "clear" and reading.said[turn].turn.protected
         if turn in away & observation.raw and not protected:

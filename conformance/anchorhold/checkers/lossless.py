@@ -40,6 +40,7 @@ def ret_1(reading: Reading, tally: Tally) -> None:
         why = (
             _short_lived(reading)
             or _not_audited(reading, observation)
+            or _still_damaged(reading, observation)
             or _not_there(reading, observation, sorted(turns, key=list(reading.said).index))
         )
         if why is not None:
@@ -75,6 +76,15 @@ def _not_audited(reading: Reading, observation: Observation) -> str | None:
         return f"{ratios.unresolvable} summaries are counted as unresolvable"
     done = sum(1 for o in reading.operations if o.op == "compact" and o.committed and o.end < observation.start)
     return f"{done} compactions were committed, and there was no audit" if done > PERIOD else None
+
+
+def _still_damaged(reading: Reading, observation: Observation) -> str | None:
+    """A pointer whose bytes were damaged, and which the compactor itself says leads to damage: also where its summary
+    is no longer in the window."""
+    for token in sorted(observation.damaged & reading.homes.keys()):
+        if token in observation.errors:
+            return f"pointer {token} leads to damaged bytes (“{shorten(observation.errors[token])}”)"
+    return None
 
 
 def _not_there(reading: Reading, observation: Observation, turns: list[str]) -> str | None:

@@ -12,6 +12,7 @@ import msgspec
 
 from anchorhold.checkers.lanes import Lanes, withdrawals
 from anchorhold.checkers.looking import Look, Reach
+from anchorhold.checkers.naming import named
 from anchorhold.checkers.pairing import operations
 from anchorhold.checkers.reading import Reading
 from anchorhold.checkers.record import (
@@ -42,7 +43,7 @@ from anchorhold_spec.vocabulary import (
 
 def read(history: History) -> Reading:
     """Read a whole history."""
-    done = operations(history.events)
+    done = operations(named(history.header, history.events))
     lanes = Lanes(history.header, done)
     said, aliases = said_in(history.header, done, lanes)
     taken_away = tuple(withdrawals(done, said, lanes))

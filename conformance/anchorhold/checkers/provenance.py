@@ -214,11 +214,17 @@ def _was_shown(text: str, replies: list[str], shown: str, *, shortened: bool) ->
 
 def ptr_3(reading: Reading, tally: Tally) -> None:
     """At each commit: removed = shown to the summariser = declared as covered."""
+    noted: dict[str, set[str]] = {}
     for lane in reading.lanes:
-        _ptr_3(reading, tally, lane)
+        session = lane[0].after.session
+        forked = reading.forks.get(session)
+        # A branch begins with the window of which it is one.
+        noted[session] = set(noted.get(forked.parent, ())) if forked is not None else set()
+        _ptr_3(reading, tally, lane, noted[session])
 
 
-def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
+def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...], noted: set[str]) -> None:
+    """`noted`: summaries that the compactor put there itself, because a caller took away what was there before."""
     under: dict[str, frozenset[str]] = {}
     calls_of_all = (c for o in reading.operations for c in o.calls if c.op == "summarise" and c.ok)
     by_end = sorted(calls_of_all, key=lambda call: call.end)
@@ -229,8 +235,6 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
     )
     names = _names(reading)
     forgotten = any(w.operation.op == "forget" for w in reading.withdrawals)
-    noted: set[str] = set()
-    """Summaries that the compactor put there itself, because a caller took away what was there before."""
     for stretch in lane:
         calls = [call for call in stretch.calls if call.ended is EventType.OK]
         shown = " ".join(shown_to(call) for call in calls)

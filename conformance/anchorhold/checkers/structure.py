@@ -375,14 +375,21 @@ def _bound(reading: Reading, observation: Observation) -> dict[str, str]:
 def str_4(reading: Reading, tally: Tally) -> None:
     """Each compaction that replaced something: what has to stay is there, word for word and once."""
     replaced: set[str] = set()
+    free: set[str] = set()
+    """Turns that were replaced when nothing held them: a rewind makes an older request the latest again."""
     for stretch in reading.stretches:
-        if reading.removed(stretch):
+        removed = reading.removed(stretch)
+        if removed:
             replaced.add(stretch.after.session)
-        if stretch.after.session not in replaced or not (stretch.of("compact") or stretch.of("append")):
+        if stretch.after.session not in replaced:
             continue
-        for turn, why in _bound(reading, stretch.after).items():
+        bound = _bound(reading, stretch.after)
+        free.update(turn for turn in removed if turn not in bound)
+        if not (stretch.of("compact") or stretch.of("append")):
+            continue
+        for turn, why in bound.items():
             said = reading.said[turn]
-            if not said.forms:
+            if not said.forms or (turn in free and turn not in stretch.before.raw):
                 continue
             tally.trigger()
             if turn in stretch.after.raw:
