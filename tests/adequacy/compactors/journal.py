@@ -54,6 +54,9 @@ class View:
     turns: dict[str, Turn] = field(default_factory=dict)
     """Everything that was said in it and not taken back, in order."""
     window: list[str] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    """What the journal calls the turns that came under a caller's ids: these are free again after a rewind, and
+    another session has its own."""
     summary: Record | None = None
     covered: tuple[str, ...] = ()
     born: dict[str, float] = field(default_factory=dict)
@@ -171,15 +174,24 @@ class Journal:
         seen: dict[str, Turn] = {}
         for name, turn in view.turns.items():
             seen = {**seen, name: turn}
-            marks[name] = View(turns=seen, window=list(seen))
+            # What was erased keeps its name: it does not come back.
+            names = {called: n for called, n in view.names.items() if n in seen or n not in view.turns}
+            marks[name] = View(turns=seen, window=list(seen), names=names)
         return marks
 
     def fold(self, view: View, record: Record, marks: dict[str, View]) -> View:
         match record["kind"]:
             case "turn":
                 turn = msgspec.convert(record["turn"], Turn)
-                view = replace(view, turns={**view.turns, turn.id: turn}, window=[*view.window, turn.id])
+                view = replace(
+                    view,
+                    turns={**view.turns, turn.id: turn},
+                    window=[*view.window, turn.id],
+                    names={**view.names, record["given"]: turn.id},
+                )
                 marks[turn.id] = view
+            case "nothing":
+                view = replace(view, names={**view.names, record["given"]: record["name"]})
             case "summary":
                 away = set(record["covers"])
                 view = replace(
@@ -204,10 +216,16 @@ class Journal:
 
     # The window
 
-    def append(self, turn: Turn) -> None:
+    def append(self, turn: Turn) -> str | None:
         with self.guard:
-            if turn.id not in self.view().turns and not self.forgotten(turn.id):
-                self.add("turn", turn=msgspec.to_builtins(turn))
+            view = self.view()
+            name = view.names.get(turn.id, "")
+            if name in view.turns or self.forgotten(name):
+                return None
+            before = sum(record.get("given") == turn.id for record in self.records)
+            name = f"{turn.id}~{before}" if before else turn.id
+            self.add("turn", given=turn.id, name=name, turn=msgspec.to_builtins(replace(turn, id=name)))
+            return name
 
     def forgotten(self, turn: str) -> bool:
         return any(record["kind"] == "erase" and record["turn"] == turn for record in self.records)
@@ -401,9 +419,11 @@ class Journal:
 
     def rewind(self, turn: str) -> None:
         with self.guard:
-            if turn not in self.view().turns:
+            view = self.view()
+            name = view.names.get(turn, turn)
+            if name not in view.turns:
                 raise OperationError(f"no turn {turn} is known")
-            self.add("rewind", to=turn)
+            self.add("rewind", to=name)
 
     def fork(self, branch: str) -> None:
         with self.guard:
@@ -415,7 +435,9 @@ class Journal:
 
     def forget(self, turn: str) -> Outcome:
         with self.guard:
-            erased = self.view().turns.get(turn)
+            view = self.view()
+            turn = view.names.get(turn, turn)
+            erased = view.turns.get(turn)
             if erased is None:
                 return refused(f"no turn {turn} is known")
             others = "\n".join(

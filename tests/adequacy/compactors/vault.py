@@ -66,6 +66,9 @@ class Lane:
 
     said: list[str] = field(default_factory=list)
     window: list[str] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    """What the vault calls the turns that came under a caller's ids: these are free again after a rewind, and another
+    session has its own."""
     summary: Summary | None = None
     marks: dict[str, tuple[list[str], Summary | None]] = field(default_factory=dict)
     """How the window stood right after each turn."""
@@ -92,13 +95,17 @@ class State:
     summaries: int = 0
     audits: list[Audit] = field(default_factory=list)
     accepted: str | None = None
+    used: dict[str, int] = field(default_factory=dict)
+    """How many turns came under each of a caller's ids."""
     forgotten: set[str] = field(default_factory=set)
     """Ids of erased turns: they do not come back when a caller plays its transcript again."""
 
     def copied(self) -> "State":
         """The same, sharing nothing that is changed in place."""
         lanes = {
-            name: replace(lane, said=list(lane.said), window=list(lane.window), marks=dict(lane.marks))
+            name: replace(
+                lane, said=list(lane.said), window=list(lane.window), names=dict(lane.names), marks=dict(lane.marks)
+            )
             for name, lane in self.lanes.items()
         }
         return replace(
@@ -111,6 +118,7 @@ class State:
             tokens=dict(self.tokens),
             gone=dict(self.gone),
             audits=list(self.audits),
+            used=dict(self.used),
             forgotten=set(self.forgotten),
         )
 
@@ -173,16 +181,21 @@ class Vault:
     def lane(self) -> Lane:
         return self.state.lanes.setdefault(self.lane_name, Lane())
 
-    def append(self, turn: Turn) -> None:
+    def append(self, turn: Turn) -> str | None:
         with self.guard:
             lane = self.lane
-            if turn.id in lane.said or turn.id in self.state.forgotten:
-                return
-            self.state.turns[turn.id] = turn
-            lane.said.append(turn.id)
-            lane.window.append(turn.id)
-            lane.marks[turn.id] = (list(lane.window), lane.summary)
+            name = lane.names.get(turn.id, "")
+            if name in lane.said or name in self.state.forgotten:
+                return None
+            before = self.state.used.get(turn.id, 0)
+            self.state.used[turn.id] = before + 1
+            name = lane.names[turn.id] = f"{turn.id}~{before}" if before else turn.id
+            self.state.turns[name] = replace(turn, id=name)
+            lane.said.append(name)
+            lane.window.append(name)
+            lane.marks[name] = (list(lane.window), lane.summary)
             self.acknowledge_append()
+            return name
 
     def acknowledge_append(self) -> None:
         self.save()
@@ -465,11 +478,13 @@ class Vault:
     def rewind(self, turn: str) -> None:
         with self.guard:
             lane = self.lane
+            turn = lane.names.get(turn, turn)
             if turn not in lane.marks:
                 raise OperationError(f"no turn {turn} is known")
             lane.cleared += 1
             at = lane.said.index(turn)
             away, lane.said = lane.said[at + 1 :], lane.said[: at + 1]
+            lane.names = {called: name for called, name in lane.names.items() if name not in away}
             window, lane.summary = lane.marks[turn]
             lane.window = [t for t in window if self.original(t) is not None]
             for each in away:
@@ -487,13 +502,16 @@ class Vault:
             self.save()
 
     def branched(self, lane: Lane) -> Lane:
-        return replace(lane, said=list(lane.said), window=list(lane.window), marks=dict(lane.marks))
+        return replace(
+            lane, said=list(lane.said), window=list(lane.window), names=dict(lane.names), marks=dict(lane.marks)
+        )
 
     def switch(self, session: str, user: str, branch: str = "main") -> None:
         self.lane_name = f"{user}/{session}/{branch}"
 
     def forget(self, turn: str) -> Outcome:
         with self.guard:
+            turn = self.lane.names.get(turn, turn)
             erased = self.original(turn)
             if erased is None:
                 return refused(f"no turn {turn} is known")
