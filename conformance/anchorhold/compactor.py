@@ -152,7 +152,7 @@ class Reply:
 
     text: str
     finish: str = "stop"
-    """`stop`, `length` (cut at the token limit), or `refusal`."""
+    """`stop`, `length` (cut at the token limit), `refusal`, `content-filter`, or `tool-call`."""
 
 
 class SummariserError(RuntimeError):

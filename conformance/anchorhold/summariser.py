@@ -57,6 +57,7 @@ _DIGITS = re.compile(r"[0-9]{1,15}")
 OTHER = {"user": "assistant", "assistant": "user"}
 """Who else might have said it."""
 BLANKS = " \n\t \n  "
+PREAMBLE = "Let me look at the state of things first, and go on from there."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +152,16 @@ def _truncated(sight: Sight) -> Reply:
     return Reply(text=(cut[: cut.rfind("\n")] if sight.call % 2 and "\n" in cut else cut), finish="length")
 
 
+def _filtered(sight: Sight) -> Reply:
+    """Stopped by a filter where a line ends: what came until then looks whole, and is not."""
+    whole = _faithful(sight).text
+    return Reply(text=whole[: whole.rfind("\n")], finish="content-filter")
+
+
+def _tool_call(_sight: Sight) -> Reply:
+    return Reply(text=PREAMBLE, finish="tool-call")
+
+
 def _refusal(_sight: Sight) -> Reply:
     return Reply(text=REFUSAL, finish="refusal")
 
@@ -228,6 +239,8 @@ MODES: dict[str, Callable[[Sight], Reply]] = {
     "blank": _blank,
     "truncated": _truncated,
     "refusal": _refusal,
+    "filtered": _filtered,
+    "tool-call": _tool_call,
     "echo": _echo,
     "error-text": _error_text,
     "invent": _invent,

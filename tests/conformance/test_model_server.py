@@ -239,7 +239,7 @@ def test_every_mode_of_every_api_streamed_and_not_stands_in_the_record_with_all_
             (number, *each) for number, each in enumerate(asked)
         ]
         assert {call.messages for call in server.calls} == {SHOWN}
-        silent = {"fail", *OF_A_SERVER} - {"tool-call"}
+        silent = {"fail", *OF_A_SERVER}
         for call in server.calls:
             assert (call.reply is None) == (call.mode in silent), call.mode
             assert (call.tool is not None) == (call.mode == "tool-call")

@@ -81,7 +81,13 @@ from agent_framework import (  # noqa: E402 - the stream is guarded before anyth
 TARGET, THRESHOLD = 4, 2
 """Defaults of `SummarizationStrategy`."""
 
-FINISH = {"stop": "stop", "length": "length", "refusal": "content_filter"}
+FINISH = {
+    "stop": "stop",
+    "length": "length",
+    "refusal": "content_filter",
+    "content-filter": "content_filter",
+    "tool-call": "tool_calls",
+}
 """The suite's words for how a reply ended, in the framework's."""
 
 

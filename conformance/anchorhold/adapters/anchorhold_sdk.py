@@ -260,7 +260,7 @@ class Shown:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What the model answered; `finish` is `stop`, `length` or `refusal`."""
+    """What the model answered; `finish` is `stop`, or how else it ended (`length`, `refusal`, …)."""
 
     text: str
     finish: str = "stop"

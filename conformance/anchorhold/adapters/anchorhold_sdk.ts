@@ -258,7 +258,7 @@ export interface Shown {
   messages: readonly string[];
 }
 
-/** What the model answered; `finish` is `stop`, `length` or `refusal`. */
+/** What the model answered; `finish` is `stop`, or how else it ended (`length`, `refusal`, …). */
 export interface Reply {
   text: string;
   finish: string;

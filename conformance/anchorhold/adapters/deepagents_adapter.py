@@ -108,7 +108,13 @@ MEDIA_FOLDER = f"{HISTORY}/media/"
 MEDIA = re.compile(rf'url="({MEDIA_FOLDER}[^"]+)"')
 """A reference to an attachment, as it stands in the saved history."""
 
-FINISH = {"stop": "stop", "length": "length", "refusal": "content_filter"}
+FINISH = {
+    "stop": "stop",
+    "length": "length",
+    "refusal": "content_filter",
+    "content-filter": "content_filter",
+    "tool-call": "tool_calls",
+}
 """The suite's words for how a reply ended, in those of model providers."""
 
 # What the suite says stays on this machine, whatever the environment asks for.

@@ -36,7 +36,7 @@ class Answer:
 
     text: str = ""
     finish: str = "stop"
-    """`stop`, `length`, `refusal`, or `tool-call`."""
+    """As in `anchorhold.compactor.Reply`."""
     call: ToolUse | None = None
 
 

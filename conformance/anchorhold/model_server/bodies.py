@@ -11,6 +11,8 @@ from anchorhold.model_server.asked import CHAT, MESSAGES, RESPONSES, Asked
 
 CREATED = 1_767_225_600
 """When everything was made: the same each time, so that records can be compared."""
+INCOMPLETE = {"length": "max_output_tokens", "content-filter": "content_filter"}
+"""Why a response of this API is incomplete, by how the answer ended."""
 Json: TypeAlias = dict[str, Any]
 Event: TypeAlias = tuple[str | None, Json | str]
 """Name of a server-sent event, where the API names its events, and its data."""
@@ -90,7 +92,8 @@ def _id(prefix: str, decision: Decision) -> str:
 
 def _chat_finish(answer: Answer) -> str:
     # A refusal is told by the message's own field: the finish reason is `stop`.
-    return {"length": "length", "tool-call": "tool_calls"}.get(answer.finish, "stop")
+    ends = {"length": "length", "tool-call": "tool_calls", "content-filter": "content_filter"}
+    return ends.get(answer.finish, "stop")
 
 
 def _chat_usage(asked: Asked, answer: Answer) -> Json:
@@ -171,7 +174,7 @@ def _response(asked: Asked, decision: Decision, *, output: list[Json], status: s
         "created_at": CREATED,
         "status": status,
         "error": None,
-        "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
+        "incomplete_details": {"reason": INCOMPLETE[decision.answer.finish]} if status == "incomplete" else None,
         "instructions": asked.body.get("instructions"),
         "metadata": {},
         "model": asked.model,
@@ -193,7 +196,7 @@ def _response_part(answer: Answer, text: str) -> Json:
 
 
 def _response_status(answer: Answer) -> str:
-    return "incomplete" if answer.finish == "length" else "completed"
+    return "incomplete" if answer.finish in INCOMPLETE else "completed"
 
 
 def _response_item(decision: Decision, *, done: bool) -> Json:
@@ -260,7 +263,9 @@ def _responses_events(asked: Asked, decision: Decision) -> Iterator[Event]:
 
 
 def _message_stop(answer: Answer) -> str:
-    return {"length": "max_tokens", "refusal": "refusal", "tool-call": "tool_use"}.get(answer.finish, "end_turn")
+    # This API says of a filter what it says of a refusal.
+    ends = {"length": "max_tokens", "refusal": "refusal", "tool-call": "tool_use", "content-filter": "refusal"}
+    return ends.get(answer.finish, "end_turn")
 
 
 def _message_content(decision: Decision) -> list[Json]:

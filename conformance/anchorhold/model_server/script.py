@@ -10,12 +10,12 @@ from anchorhold.summariser import MODES
 from anchorhold_spec.vocabulary import Fact
 
 TOOL_CALL: Final = "tool-call"
+"""A mode of the summariser's that is more here: the tool is called."""
 TIME_OUT: Final = "time-out"
 HANG: Final = "hang"
 CANCELLED: Final = "cancelled"
 OVERLOADED: Final = "overloaded"
 OF_A_SERVER: Final = {
-    TOOL_CALL: "a call of a tool in place of a text",
     TIME_OUT: "HTTP 504, as of a gateway that has waited too long",
     HANG: "no answer, and the connection stays open; of a stream the first half comes",
     OVERLOADED: "HTTP 503; of a stream the API's own event of an error after the first half, under status 200",

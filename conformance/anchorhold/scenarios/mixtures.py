@@ -33,9 +33,9 @@ CHOICES: tuple[tuple[str, int], ...] = (
     ("expire", 1),
 )
 """What a mixture is made of, and how often."""
-ANSWERS = tuple(mode for mode in MODES if mode != "misattribute")
-"""How a summariser may answer in one. That a statement is put into another's mouth has a scenario of its own, and a
-seed stands for what it stood for."""
+ANSWERS = tuple(mode for mode in MODES if mode not in ("misattribute", "filtered", "tool-call"))
+"""How a summariser may answer in one. The others have scenarios of their own, and a seed stands for what it stood
+for."""
 LENGTH = 28
 
 

@@ -5,6 +5,19 @@ from anchorhold.workload import AnyStep, Compact, Probe, Reopen, Summariser
 
 IN_A_ROW = 7
 """Attempts that end without a summary, one after another."""
+NO_SUMMARIES = (
+    "fail",
+    "empty",
+    "blank",
+    "truncated",
+    "filtered",
+    "refusal",
+    "tool-call",
+    "error-text",
+    "echo",
+    "same",
+)
+"""Modes of the model in which nothing that it answers is a summary."""
 OUTCOMES = ("OUT-1", "OUT-2", "ANC-5", "ANC-1", "PRO-3")
 
 
@@ -62,7 +75,7 @@ def _misattributed(plan: Plan) -> tuple[AnyStep, ...]:
 
 
 REPLIES = (
-    *(_no_summary(mode) for mode in ("fail", "empty", "blank", "truncated", "refusal", "error-text", "echo", "same")),
+    *map(_no_summary, NO_SUMMARIES),
     Scenario(name="first-call-fails", aims=OUTCOMES, build=_first_call_fails),
     _untrue("invent"),
     _untrue("flip"),

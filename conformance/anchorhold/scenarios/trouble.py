@@ -10,6 +10,7 @@ from anchorhold.compactor import StoreFault
 from anchorhold.scenarios.plan import ASKED_FOR, Plan, Scenario
 from anchorhold.workload import (
     AnyStep,
+    Append,
     Ask,
     Clock,
     Compact,
@@ -43,6 +44,10 @@ TINY = replace(ASKED_FOR, budget=60, watermark=0.5)
 """A window of a few words, so that every few turns make a compaction."""
 PERIODS = 505
 """Compactions after which an audit is due, and a few more."""
+RESTARTED = 150
+"""Compactions between two restarts."""
+EARLY = 5
+"""The compaction after which pointers are listed, to be followed at the end."""
 
 
 def _asks(*facts: Fact) -> tuple[AnyStep, ...]:
@@ -275,13 +280,29 @@ def _degraded(plan: Plan) -> tuple[AnyStep, ...]:
 
 
 def _audited(plan: Plan) -> tuple[AnyStep, ...]:
-    """So many compactions that an audit is due, with something in the first of them to fetch (RET-2)."""
-    fact = plan.planter.fact("path")
+    """So many compactions that an audit is due, with something in the first of them to fetch (RET-2).
+
+    In between the session is opened again: what counts compactions outlasts that. And at the end what was archived
+    first is where it was (PTR-2, PTR-4, ANC-1), however much was archived since.
+    """
+    fact, *others = plan.facts(4)
     steps: list[AnyStep] = [plan.planter.utter(fact.text, fact)]
-    for _ in range(PERIODS):
+    for number in range(PERIODS):
         steps.extend(plan.planter.say(size=1) for _ in range(3))
         steps.append(Compact())
-    return (*steps, Probe(only=("audits", "status", "live")))
+        if number == EARLY:
+            steps.append(Probe(only=("live", "pointers", "get")))
+        if number % RESTARTED == RESTARTED - 1:
+            steps.append(Reopen())
+            steps.extend(plan.planter.utter(each.text, each) for each in others[:1])
+            others = others[1:]
+    asked = [step.facts for step in steps if isinstance(step, Append)]
+    return (
+        *steps,
+        # What was listed early is followed, and no other: all of them would be thousands.
+        Probe(only=("live", "get", "audits", "status")),
+        *_asks(*(each for facts in asked for each in facts)),
+    )
 
 
 def _turns_of_workers(plan: Plan) -> tuple[AnyStep, ...]:
@@ -342,9 +363,8 @@ TROUBLE = (
 
 AUDITED = Scenario(
     name="many-compactions",
-    aims=("RET-2",),
+    aims=("RET-2", "PTR-2", "PTR-4"),
     build=_audited,
-    needs=frozenset({"audits"}),
     settings=TINY,
     explicit=True,
     fixed=True,

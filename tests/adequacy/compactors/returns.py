@@ -87,7 +87,7 @@ class TokensAreTurnNumbers(Journal):
 class TakesAnErasedTurnInAgain(Journal):
     """What was erased is not known any more, not even by its id."""
 
-    def append(self, turn: Turn) -> None:
+    def append(self, turn: Turn) -> str | None:
         with self.guard:
             if turn.id not in self.view().turns:
                 self.add("turn", turn=msgspec.to_builtins(turn))
@@ -145,16 +145,16 @@ def tidied(value: Any) -> Any:
 class HoldsArgumentsParsed(Journal):
     """Arguments are an object from the start, and written down when they are shown: no spaces, names in order."""
 
-    def append(self, turn: Turn) -> None:
+    def append(self, turn: Turn) -> str | None:
         write = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, sort_keys=True).encode
-        super().append(anew(turn, json.loads, write))
+        return super().append(anew(turn, json.loads, write))
 
 
 class HoldsArgumentsInDoubles(Journal):
     """Arguments are an object, and every number in it a double: of a long id the last digits are others."""
 
-    def append(self, turn: Turn) -> None:
-        super().append(anew(turn, lambda text: json.loads(text, parse_int=lambda n: int(float(n))), json.dumps))
+    def append(self, turn: Turn) -> str | None:
+        return super().append(anew(turn, lambda text: json.loads(text, parse_int=lambda n: int(float(n))), json.dumps))
 
 
 class ArchivesArgumentsParsed(Vault):
@@ -174,8 +174,8 @@ class ArchivesArgumentsParsed(Vault):
 class TidiesArguments(Journal):
     """Strings in arguments lose the spaces that nobody needs."""
 
-    def append(self, turn: Turn) -> None:
-        super().append(anew(turn, json.loads, lambda value: json.dumps(tidied(value))))
+    def append(self, turn: Turn) -> str | None:
+        return super().append(anew(turn, json.loads, lambda value: json.dumps(tidied(value))))
 
 
 # PRO-1, PRO-2

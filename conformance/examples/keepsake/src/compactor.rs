@@ -59,6 +59,8 @@ pub enum Finish {
     Stop,
     Length,
     Refusal,
+    /// Anything else: a filter stopped it, or it calls a tool.
+    Other,
 }
 
 pub struct Reply {
@@ -451,6 +453,7 @@ impl Compactor {
         let wrong = match reply.finish {
             Finish::Length => "it was cut off at its token limit",
             Finish::Refusal => "the model refused",
+            Finish::Other => "the model stopped before its end",
             Finish::Stop if said.is_empty() => "it is empty",
             Finish::Stop if NO_SUMMARY.iter().any(|start| small.starts_with(start)) => "it reads like a refusal or an error",
             Finish::Stop if spaced(&given.join(" ")).contains(&spaced(said)) => "it only repeats what it was given",

@@ -99,7 +99,8 @@ impl Model for Suite {
         let finish = match result.get("finish").as_text() {
             Some("length") => Finish::Length,
             Some("refusal") => Finish::Refusal,
-            _ => Finish::Stop,
+            Some("stop") | None => Finish::Stop,
+            Some(_) => Finish::Other,
         };
         Ok(Reply { text: said.to_string(), finish })
     }
