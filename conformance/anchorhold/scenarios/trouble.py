@@ -363,7 +363,7 @@ TROUBLE = (
 
 AUDITED = Scenario(
     name="many-compactions",
-    aims=("RET-2", "PTR-2", "PTR-4"),
+    aims=("RET-2", "IDX-1", "PTR-2"),
     build=_audited,
     settings=TINY,
     explicit=True,

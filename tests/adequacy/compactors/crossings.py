@@ -371,7 +371,7 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     (RestartReckonsAnew, "EPO-3"),
     (KnowsDamageUnderItsSummary, "RET-1"),
     (CountsCompactionsSinceItsStart, "RET-2"),
-    (HasRoomForSoMany, "PTR-2"),
-    (CarriesSoManyPointers, "PTR-2"),
+    (HasRoomForSoMany, "IDX-1"),
+    (CarriesSoManyPointers, "IDX-1"),
 )
 """Each with the rule that it breaks."""
