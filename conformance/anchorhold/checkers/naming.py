@@ -150,10 +150,10 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:
     """A value, with names for the ids in it."""
     if isinstance(value, dict):
         return {key: _name(each, names) if key in NAMING else _renamed(each, names) for key, each in value.items()}
-    return [_renamed(each, names) for each in value] if isinstance(value, list) else value
+    return [_renamed(each, names) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _name(value: Any, names: Mapping[str, str]) -> Any:
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_name(each, names) for each in value]
     return names.get(value, value) if isinstance(value, str) else _renamed(value, names)

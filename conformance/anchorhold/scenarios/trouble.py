@@ -365,6 +365,7 @@ AUDITED = Scenario(
     name="many-compactions",
     aims=("RET-2", "IDX-1", "PTR-2"),
     build=_audited,
+    needs=frozenset({"audits"}),
     settings=TINY,
     explicit=True,
     fixed=True,

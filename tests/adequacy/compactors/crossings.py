@@ -321,7 +321,26 @@ class CountsCompactionsSinceItsStart(Vault):
             self.save()
 
 
-class HasRoomForSoMany(Rolling):
+class _Audited(Rolling):
+    """Every hundredth compaction an original is fetched."""
+
+    def open(self, *args: Any) -> Any:
+        self.done: list[Audit] = []
+        return super().open(*args)
+
+    def commit(self, old: Sequence[Turn], text: str) -> Outcome:
+        outcome = super().commit(old, text)
+        if self.state.generation % 100 == 0:
+            name = self.state.covered[-1]
+            passed = self.original(name).kind is AnswerKind.FOUND
+            self.done.append(Audit(compaction=self.state.generation, turn=name, passed=passed))
+        return outcome
+
+    def audits(self) -> Sequence[Audit]:
+        return self.done
+
+
+class HasRoomForSoMany(_Audited):
     """The archive keeps so many originals; the oldest go without a word."""
 
     ROOM = 400
@@ -333,7 +352,7 @@ class HasRoomForSoMany(Rolling):
         return super().original(name)
 
 
-class CarriesSoManyPointers(Rolling):
+class CarriesSoManyPointers(_Audited):
     """A summary's head has room for so many pointers; the oldest are not served any more."""
 
     ROOM = 300
