@@ -68,7 +68,8 @@ def hold(reading: Reading, observation: Observation, assertion: Assertion) -> Ho
     """What holds an assertion, as far as this observation shows."""
     if assertion.turn in observation.raw:
         return Hold.RAW
-    if any(says_item(reading, observation, item, assertion) for item in observation.items):
+    saying = [item for item in observation.items if assertion.number in reading.stated(content(item))]
+    if any(_carries(reading, observation, item, assertion) for item in saying):
         return Hold.TEXT
     if tombstoned(reading, observation, assertion):
         return Hold.TOMBSTONE
@@ -83,16 +84,30 @@ def hold(reading: Reading, observation: Observation, assertion: Assertion) -> Ho
     for unsettled in (Hold.UNKNOWN, Hold.PENDING):
         if unsettled in (by_pointer, by_search):
             return unsettled
+    # A manifest of another look may have been made anew since.
+    if any(item.id not in observation.manifests for item in saying):
+        return Hold.UNKNOWN
     return Hold.LOOSE
 
 
 def says_item(reading: Reading, observation: Observation, item: Item, assertion: Assertion) -> bool:
     """Whether a live item carries an assertion: in its text and, where it has a manifest, in that as well."""
-    if assertion.number not in reading.stated(content(item)):
-        return False
-    if item.kind is not CarrierKind.SUMMARY or item.id not in observation.manifests:
-        return True
-    return any(names(reading, entry, assertion) for entry in observation.manifests[item.id])
+    return assertion.number in reading.stated(content(item)) and _carries(reading, observation, item, assertion)
+
+
+def _carries(reading: Reading, observation: Observation, item: Item, assertion: Assertion) -> bool:
+    """Whether an item that states an assertion carries it: by its manifest, where it has one."""
+    entries = reading.manifest_of(observation, item) if item.kind is CarrierKind.SUMMARY else None
+    return entries is None or any(names(reading, entry, assertion) for entry in entries)
+
+
+def carried_on(reading: Reading, before: Observation, after: Observation, assertion: Assertion) -> bool:
+    """Whether an item that carried an assertion at one look stands at the other as it stood: nobody let go of it,
+    whatever of its manifest, or of what else holds the assertion, was looked at."""
+    there = {(item.id, content(item)) for item in after.items}
+    return any(
+        (item.id, content(item)) in there and says_item(reading, before, item, assertion) for item in before.items
+    )
 
 
 def names(reading: Reading, entry: Entry, assertion: Assertion) -> bool:
