@@ -180,7 +180,7 @@ def _looked(reads: Sequence[Heard]) -> Look:
                 look.show(ended.value)
         elif op == "pointers":
             if ok:
-                look.pointers = ended.value
+                look.list_pointers(ended.value)
         elif op in READ_AS:
             value = ended.value
             if ok:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import msgspec
 
+from anchorhold.checkers.difference import trace
 from anchorhold.checkers.holding import HELD, Hold, through_pointers, unseen
 from anchorhold.checkers.keys import Keys
-from anchorhold.checkers.outcomes import trace
 from anchorhold.checkers.reading import Known, Reading
 from anchorhold.checkers.record import CONTENT, Observation, Operation, Stretch
 from anchorhold.checkers.rule import RuleChecker, WatchChecker

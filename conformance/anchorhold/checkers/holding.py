@@ -34,14 +34,24 @@ HELD = frozenset({Hold.RAW, Hold.TEXT, Hold.POINTER, Hold.SEARCH, Hold.TOMBSTONE
 WAITING = frozenset({Hold.UNKNOWN, Hold.PENDING})
 """Neither held nor lost as far as can be seen: there may be more to see later."""
 PATIENCE = 4
-"""Looks in which something may be answered `pending`; each follows a change, so that the copy had time to land."""
+"""Looks in which something may be answered `pending`, where copies cannot be made to land by `settle`; each follows a
+change, so that the copy had time to."""
 
 
 class Waits:
     """Counts how often each thing was found pending without ever having been found held in between."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, settles: bool) -> None:
+        self._settles = settles
+        """Whether background work can be let run to its end. What is pending may then be so until that was done."""
         self._times: dict[int | str, int] = {}
+        self._since: dict[int | str, int] = {}
+        """When each was first found so."""
+
+    @property
+    def how_long(self) -> str:
+        """How long something was pending that is over, in words."""
+        return "before and after all background work had ended" if self._settles else f"{PATIENCE} times"
 
     def over(self, what: int | str, held: Hold, *, at: Observation) -> bool:
         """Whether one more look in which it stands so is one too many (PTR-5: pending ends).
@@ -50,8 +60,12 @@ class Waits:
         """
         if held in HELD:
             self._times.pop(what, None)
-        elif held is not Hold.UNKNOWN and not at.copies_held:
-            self._times[what] = self._times.get(what, 0) + 1
+            self._since.pop(what, None)
+        elif held is not Hold.UNKNOWN:
+            self._times[what] = self._times.get(what, 0) + (not at.copies_held)
+            self._since.setdefault(what, at.start)
+        if self._settles:
+            return not at.copies_held and at.settled > self._since.get(what, at.settled)
         return self._times.get(what, 0) >= PATIENCE
 
 

@@ -219,7 +219,7 @@ class Reading(Knowing):
         """The session in which each token was first seen: another one has no business with it (ISO-1)."""
         found: dict[str, str] = {}
         for observation in self.observations:
-            for pointer in observation.pointers or ():
+            for pointer in (*(observation.pointers or ()), *observation.relisted):
                 found.setdefault(pointer.token, observation.session)
         return found
 
