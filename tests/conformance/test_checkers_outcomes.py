@@ -199,6 +199,27 @@ class TestOutcomes:
 
         assert bool(judge("ANC-5", play).failures) is fails
 
+    @pytest.mark.parametrize(
+        ("now", "old", "fails"),
+        [
+            (("k-2",), found(ONE), False),
+            (("k-2",), answer(AnswerKind.UNANCHORED), True),
+            (("k-2", "k-3"), found(ONE), True),
+            ((), found(ONE), True),
+        ],
+        ids=["made anew", "the old one is lost", "one more", "one less"],
+    )
+    def test_anc_5_lets_tokens_be_made_anew_for_every_listing(
+        self, now: tuple[str, ...], old: Answer, fails: bool
+    ) -> None:
+        play = Play(KEEPING).say("t1", ONE).say("t2", TWO).look(WINDOW[:2]).compact(shown=("t1",), reply="x")
+        play.look([*SHORT, WINDOW[1]], pointers=[point("t1", "k-1")], answers={"k-1": found(ONE)})
+        play.compact(FAILED, shown=("t2",), reply=LIMIT)
+        pointers, answers = [point("t1", token) for token in now], {token: found(ONE) for token in now}
+        play.look([*SHORT, WINDOW[1]], pointers=pointers, answers={"k-1": old, **answers})
+
+        assert bool(judge("ANC-5", play).failures) is fails
+
     @pytest.mark.parametrize(("says", "fails"), [("No result was recorded.", False), ("All went well.", True)])
     def test_anc_5_lets_scaffolding_be_made_anew_for_every_look(self, says: str, fails: bool) -> None:
         def notice(name: str, text: str) -> Item:
