@@ -189,6 +189,17 @@ class TestOutcomes:
         assert (trace is None) == (judged.failures == ())
         assert trace is None or trace in judged.failures[0].sentence
 
+    @pytest.mark.parametrize("shown", [("t2",), ("t1", "t2")])
+    def test_out_1_lets_a_stub_replace_what_the_model_that_failed_was_not_asked_about(
+        self, shown: tuple[str, ...]
+    ) -> None:
+        play = Play(KEEPING).say("t1", ONE).say("t2", TWO).look(WINDOW[:2])
+        play.compact(shown=shown, reply=LIMIT)
+        stub = summary("s1", "Something is filed.", covers=["t1"])
+        play.look([stub, WINDOW[1]], pointers=[point("t1", "k")], answers={"k": found(ONE)})
+
+        assert [failure.fact for failure in judge("OUT-1", play).failures] == (["s1"] if "t1" in shown else [])
+
     @pytest.mark.parametrize(("now", "fails"), [(f"{ONE}\n{ONE}", False), (ONE, False), (TWO, True)])
     def test_anc_5_lets_an_archive_grow_by_copies_made_in_advance(self, now: str, fails: bool) -> None:
         file = [Pointer(summary="s1", token="history.md")]

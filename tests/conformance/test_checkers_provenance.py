@@ -440,17 +440,39 @@ def test_iso_1_names_the_turn_of_the_other_session(play: Play, where: str) -> No
     assert where in judged.failures[0].sentence
 
 
+@pytest.mark.parametrize(
+    ("text", "covers", "lost"),
+    [
+        # A stub without a model stands for what it declares.
+        ("Two turns are filed.", ["t3", "t4"], []),
+        ("Two turns are filed.", ["t3"], ["t4"]),
+        ("Two turns are filed.", None, []),
+        # What a model wrote of other turns does not come to stand for more.
+        ("In short. Two more turns are filed.", ["t3", "t4"], ["t3", "t4"]),
+    ],
+)
+def test_ptr_3_nobody_has_to_be_shown_what_a_stub_of_the_compactors_own_stands_for(
+    text: str, covers: list[str] | None, lost: list[str]
+) -> None:
+    play = told(KEEPING).say("t3", THREE).say("t4", "Nothing else is due.")
+    before = summary("s1", "In short.", covers=["t1", "t2"])
+    play.look([before, *play.raws("t3", "t4")]).call("compact", {}, COMMITTED)
+    judged = judge("PTR-3", play.look([before, summary("s2", text, covers=covers)]))
+
+    assert [failure.fact for failure in judged.failures] == lost
+
+
 FAILS = RuntimeError("rate limit")
 
 
 @pytest.mark.parametrize(
     ("asked", "lost"),
     [
-        # The note was written without a model; every turn under it had been shown to one.
+        # A note of the compactor's own, alone or beside what the model did answer.
         ([(("t1", "t2"), FAILS)], []),
         ([(("t1", "t2"), FAILS), (("t1", "t2"), FAILS)], []),
         ([(("t1",), "One."), (("t2",), FAILS)], []),
-        ([(("t1",), FAILS)], ["t2"]),
+        ([(("t1",), "One.")], ["t2"]),
         # It was asked again with less: what it answered is of that alone.
         ([(("t1", "t2"), FAILS), (("t1",), "One.")], ["t2"]),
         ([(("t1",), "One."), (("t1",), FAILS)], ["t2"]),
@@ -463,7 +485,8 @@ def test_ptr_3_what_a_call_that_failed_was_shown_is_shown_unless_it_was_asked_ag
     play.look(play.raws("t1", "t2"))
     calls = [([play.texts[turn] for turn in turns], reply) for turns, reply in asked]
     play.call("compact", {}, COMMITTED, asked=calls)
-    judged = judge("PTR-3", play.look([summary("s1", "Two turns are filed.", covers=["t1", "t2"])]))
+    answered = [reply for _, reply in asked if reply is not FAILS]
+    judged = judge("PTR-3", play.look([summary("s1", f"{' '.join(answered)}\nTwo are filed.", covers=["t1", "t2"])]))
 
     assert judged.triggered == 2
     assert [failure.fact for failure in judged.failures] == lost

@@ -44,6 +44,16 @@ def _asked(reading: Reading, stretch: Stretch) -> list[Operation]:
     return found
 
 
+def _of_no_model(item: Item, told: list[set[str]]) -> bool:
+    """Whether a summary has no line of what a model ever wrote: a stub or a note that the compactor made by itself.
+
+    Of what that stands for nobody had to be shown anything; what it declares is held against it like any other.
+    `told`: the lines of each reply.
+    """
+    text = plain(content(item))
+    return not any(line in text for lines in told for line in lines)
+
+
 def ptr_3(reading: Reading, tally: Tally) -> None:
     """At each commit: removed = shown to the summariser = declared as covered."""
     for lane in reading.lanes:
@@ -61,6 +71,7 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
     )
     names = _names(reading)
     forgotten = any(w.operation.op == "forget" for w in reading.withdrawals)
+    lines = [{line for line in map(plain, reply.splitlines()) if line} for reply in written]
     noted: set[str] = set()
     """Summaries that the compactor put there itself, because a caller took away what was there before."""
     for stretch in lane:
@@ -74,12 +85,16 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
             # Of every branch: a summary may have been written before this one began.
             replies = written[: bisect_left(ended, stretch.before.end)] if stretch.gone_summaries else []
             removed = reading.removed(stretch)
+            told = lines[: bisect_left(ended, stretch.after.start)]
+            own = [item for item in stretch.new_summaries if _of_no_model(item, told)]
+            alone = modelless or len(own) == len(stretch.new_summaries)
+            filed = frozenset[str]().union(*(_covered(reading, item, under) or () for item in own))
             for turn in removed:
                 # Bytes cannot be shown as they are: requests to a model are text here.
                 if not reading.said[turn].forms or reading.said[turn].turn.data is not None:
                     continue
                 tally.trigger()
-                if not modelless and not holds(shown, reading.said[turn].forms):
+                if not alone and turn not in filed and not holds(shown, reading.said[turn].forms):
                     tally.fail(
                         f"{reading.quote(turn, first=True)} was replaced by summary "
                         f"{stretch.new_summaries[-1].id}, but the summariser was never shown it.",
@@ -90,7 +105,7 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
                 tally.trigger()
                 originals = under.get(item.id, frozenset())
                 whole = bool(originals) and all(holds(shown, reading.said[t].forms) for t in originals)
-                from_originals = modelless or whole
+                from_originals = alone or whole or (bool(originals) and originals <= filed)
                 was_shown = _was_shown(content(item), replies, shown, shortened=forgotten) or (
                     item.id in noted
                     and any(plain(line) in shown for line in content(item).splitlines() if line.strip())

@@ -89,6 +89,9 @@ def _committed_anyway(
     bad: list[tuple[Operation, str]],
 ) -> None:
     removed = reading.removed(stretch)
+    # What no model was asked about may be replaced without one, whatever becomes of the rest.
+    shown = " ".join(shown_to(call) for call, _ in bad)
+    asked_about = [turn for turn in removed if holds(shown, reading.said[turn].forms)]
     for item in _strangers(reading, stretch):
         flat = plain(content(item))
         if any(reply and reply in flat for reply in (plain(reply_of(call)) for call in good)):
@@ -107,11 +110,11 @@ def _committed_anyway(
         else:
             sources = [words(reading.said[turn].turn) for turn in removed]
             told = any(quotes(flat, source) for source in sources)
-            if not good and item.kind is CarrierKind.SUMMARY and removed and not told:
+            if not good and item.kind is CarrierKind.SUMMARY and asked_about and not told:
                 why = bad[-1][1]
                 tally.fail(
                     f"{why[0].upper()}{why[1:]}, and summary {item.id} was committed all the same; it says nothing "
-                    f"of {reading.quote(removed[0])}, which it replaced.",
+                    f"of {reading.quote(asked_about[0])}, which it replaced.",
                     fact=item.id,
                     event=stretch.after.end,
                 )
