@@ -14,6 +14,7 @@ from compactors.common import (
     nothing,
     objection,
     refused,
+    replaceable,
     statements,
     whole,
 )
@@ -85,6 +86,14 @@ class ReplacesToolsFirst(Rolling):
         left: list[str | Turn] = [turn for turn in self.turns() if turn not in tools]
         notes: list[str | Turn] = [] if self.state.summary is None else [self.text()]
         return tools if tools and self.size([*notes, *left]) * 4 <= limit(self.settings) * 3 else old
+
+
+class KeepsTheLatestTurnAlone(Rolling):
+    """All but the latest turn goes, so that a branch begins with next to nothing in its window."""
+
+    def chosen(self) -> list[Turn]:
+        free = {turn.id for turn in replaceable(self.judged(), keep=1, opaque_too=True)}
+        return [turn for turn in self.turns() if turn.id in free]
 
 
 class CompactsWhileItAppends(Rolling):
@@ -239,7 +248,7 @@ class KeepsRequestsApart(Rolling):
             before = [self.words(side)] if self.of(side) else []
             shown = Shown(messages=("Summarise these turns.", *before, *map(whole, mine)))
             try:
-                reply = self.ask(shown)
+                reply = self.notes_of(side, shown)
             except SummariserError as error:
                 return failed(f"the model failed: {error}")
             wrong = objection(reply, shown, list(self.written().values()))
@@ -249,6 +258,9 @@ class KeepsRequestsApart(Rolling):
         outcome = self.commit(old, "in two parts")
         self.notes[id(self.state)] = new
         return replace(outcome, summary=self.summaries()[-1].id)
+
+    def notes_of(self, side: str, shown: Shown) -> Reply:
+        return self.ask(shown)
 
     def pointers(self) -> Sequence[Pointer]:
         at = self.state.generation
@@ -278,11 +290,25 @@ class KeepsRequestsApart(Rolling):
         return erased
 
 
+class StubsCallsByItself(KeepsRequestsApart):
+    """What tools were asked and answered gives way to a line of its own making; a model summarises the talk alone."""
+
+    def side(self, turn: Turn) -> str:
+        return "done" if turn.calls or turn.result_of is not None else "asked"
+
+    def notes_of(self, side: str, shown: Shown) -> Reply:
+        if side == "asked":
+            return super().notes_of(side, shown)
+        count = len(self.of(side)) + len(shown.messages) - 1
+        return Reply(text=f"{count} calls and results of tools were filed.")
+
+
 HONEST: tuple[type[Any], ...] = (
     AsksASecondTime,
     SummarisesHalves,
     TakesOneGroupAtATime,
     ReplacesToolsFirst,
+    KeepsTheLatestTurnAlone,
     CompactsWhileItAppends,
     CompactsAsTurnsComeIn,
     NotesByItselfWhereTheModelFails,
@@ -290,4 +316,5 @@ HONEST: tuple[type[Any], ...] = (
     MakesTokensAnew,
     ListsSomeOfWhatItSays,
     KeepsRequestsApart,
+    StubsCallsByItself,
 )
