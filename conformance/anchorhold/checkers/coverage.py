@@ -7,6 +7,7 @@ from anchorhold.checkers.reading import Reading
 from anchorhold.checkers.record import WITHDRAWING, Operation, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
+from anchorhold.checkers.turns import REPLY
 from anchorhold.checkers.words import content, holds, plain
 from anchorhold.compactor import Mechanism
 from anchorhold.history import EventType
@@ -44,7 +45,13 @@ def _asked(reading: Reading, stretch: Stretch) -> list[Operation]:
     return found
 
 
-def _of_no_model(item: Item, told: list[set[str]]) -> bool:
+def _lines(reply: str) -> frozenset[str]:
+    """The lines of a reply by which it is known again; all of it where none is long enough."""
+    told = frozenset(line for line in map(plain, reply.splitlines()) if len(line) >= REPLY)
+    return told or frozenset({plain(reply)} - {""})
+
+
+def _of_no_model(item: Item, told: list[frozenset[str]]) -> bool:
     """Whether a summary has no line of what a model ever wrote: a stub or a note that the compactor made by itself.
 
     Of what that stands for nobody had to be shown anything; what it declares is held against it like any other.
@@ -71,7 +78,7 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
     )
     names = _names(reading)
     forgotten = any(w.operation.op == "forget" for w in reading.withdrawals)
-    lines = [{line for line in map(plain, reply.splitlines()) if line} for reply in written]
+    lines = [_lines(reply) for reply in written]
     noted: set[str] = set()
     """Summaries that the compactor put there itself, because a caller took away what was there before."""
     for stretch in lane:
@@ -103,9 +110,10 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
                     )
             for item in stretch.gone_summaries:
                 tally.trigger()
-                originals = under.get(item.id, frozenset())
+                # Of one that came with the window of which this is a branch no more is known than what it declares.
+                originals = under.get(item.id) or _covered(reading, item, under) or frozenset()
                 whole = bool(originals) and all(holds(shown, reading.said[t].forms) for t in originals)
-                from_originals = alone or whole or (bool(originals) and originals <= filed)
+                from_originals = alone or whole or (bool(originals) and originals - stretch.after.exempt <= filed)
                 was_shown = _was_shown(content(item), replies, shown, shortened=forgotten) or (
                     item.id in noted
                     and any(plain(line) in shown for line in content(item).splitlines() if line.strip())
