@@ -26,7 +26,7 @@ class Beside:
         self._error: BaseException | None = None
 
     def arm(self, steps: Sequence[AnyStep]) -> None:
-        """Take these steps while the next call of the summariser is held."""
+        """Take these steps while the next call of the summariser in a `compact` is held."""
         self._recorder.hold(lambda: self._run(tuple(steps)))
 
     def join(self) -> None:

@@ -127,7 +127,7 @@ class _Session:
         self._lost: set[str] = set()
         self._let_go: set[str] = set()
         """Turns whose originals may have been let go on request."""
-        self._waits = Waits()
+        self._waits = Waits(settles=reading.offers("settle"))
         self._waiting: set[str] = set()
         self._elsewhere: set[int] = set()
         """Assertions that something else than a carrier of the window holds."""

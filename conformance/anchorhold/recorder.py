@@ -30,7 +30,8 @@ READS = frozenset(
 )
 """Operations that change nothing: one that ends with an exception definitely did not happen."""
 
-PROCESS: contextvars.ContextVar[str] = contextvars.ContextVar("anchorhold_process", default="main")
+MAIN = "main"
+PROCESS: contextvars.ContextVar[str] = contextvars.ContextVar("anchorhold_process", default=MAIN)
 """In whose name something is done. What the suite runs on other threads for a process inherits it; a thread of the
 compactor's own does not, and counts as part of what `main` asked for."""
 
@@ -48,6 +49,8 @@ class Recorder:
         self._summariser = summariser
         self._lock = threading.RLock()
         self._held: Callable[[], None] | None = None
+        self._compacting = False
+        """Whether the main process has asked for a compaction that has not ended."""
         self._ended: dict[str, EventType] = {}
 
     def do(self, op: str, call: Callable[[], R], arguments: Mapping[str, Any]) -> R | None:
@@ -56,6 +59,9 @@ class Recorder:
         An `AdapterError` is passed on; whatever else goes wrong is an event.
         """
         self.add(EventType.INVOKE, op, plain(arguments))
+        main = PROCESS.get() == MAIN
+        if main:
+            self._compacting = op == "compact"
         try:
             result = call()
         except AdapterError:
@@ -68,6 +74,9 @@ class Recorder:
             kind = EventType.FAIL if op in READS else EventType.INFO
             self.add(kind, op, error=f"{type(error).__name__}: {error}")
             return None
+        finally:
+            if main:
+                self._compacting = False
         self.add(EventType.OK, op, plain(result))
         return result
 
@@ -77,7 +86,11 @@ class Recorder:
         return self._ended.get(PROCESS.get()) is EventType.OK
 
     def hold(self, meanwhile: Callable[[], None] | None) -> None:
-        """Before the next call of the summariser is answered, do this. None: nothing is to be done any more."""
+        """Before the next call of the summariser in a `compact` is answered, do this. None: nothing is to be done any
+        more.
+
+        A compactor may compact in the course of other operations, of an `append` say. It need let nobody in then.
+        """
         self._held = meanwhile
 
     def note(self, what: Mapping[str, str]) -> None:
@@ -90,7 +103,9 @@ class Recorder:
         with self._lock:
             self.summaries += 1
             self.add(EventType.INVOKE, "summarise", {"messages": list(shown.messages)})
-            meanwhile, self._held = self._held, None
+            meanwhile = self._held if self._compacting else None
+            if meanwhile is not None:
+                self._held = None
         if meanwhile is not None:
             meanwhile()
         with self._lock:

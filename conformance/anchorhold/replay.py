@@ -13,6 +13,7 @@ from anchorhold.errors import one_line
 from anchorhold.history import Event, EventType, encode_line, read_history
 from anchorhold.judging import judge
 from anchorhold.load import Loaded
+from anchorhold.renaming import renamed
 from anchorhold.run import play
 from anchorhold.verdict import Checker, Failure, History
 
@@ -37,6 +38,11 @@ class Replayed:
             if before != after:
                 return Divergence(index=index, kept=_event(kept), now=_event(now))
         return None
+
+    @property
+    def renamed(self) -> bool:
+        """Whether nothing but names went otherwise that the compactor makes anew each time."""
+        return renamed(self.kept.events, self.history.events)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,8 @@ What the steps become, beyond the operation of the same name (`anchorhold.acts`,
   `LosePower` likewise.
 - `FailStore`: `live`, `fail_store`, `compact`, `live`.
 - `Forget`: `forget`, `files`, and a `scan` of the suite's own for what is left of the turn in these files.
-- `Meanwhile`: nothing by itself. While the next call of the summariser is held its steps are taken from another
-  thread; their events carry another process, and belong to the step in which the call was made.
+- `Meanwhile`: nothing by itself. While the next call of the summariser in a `compact` is held its steps are taken
+  from another thread; their events carry another process, and belong to the step in which the call was made.
 - `Workers`: `begin` of each task, `advance` as the schedule says, and then of each until it is done.
 
 An operation that the compactor does not offer is left out, and a step with it of which nothing would be left.
@@ -270,11 +270,12 @@ class Player:
             self._probe()
 
     def finish(self) -> None:
-        """At the end: ask for everything that was planted, and look around once more."""
+        """At the end: ask for everything that was planted, let copies land, and look around once more."""
         if self._means.intersection(NEEDS[Ask]):
             for number, fact in enumerate(self._acts.facts):
                 self.take(Ask(fact=fact, evidence=number % 2 == 0))
-        self.take(Probe())
+        # What is pending may stay so until then.
+        self.take(Settle() if self._means.intersection(NEEDS[Settle]) else Probe())
 
     def _enter(self, step: AnyStep) -> None:
         self._recorder.step = len(self.taken)

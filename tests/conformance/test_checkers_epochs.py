@@ -7,6 +7,7 @@ from history_builder import (
     COMMITTED,
     FULL,
     KEEPING,
+    NOTHING,
     ONE,
     SHORT,
     TWO,
@@ -104,6 +105,32 @@ class TestEpochs:
 
         assert judged.triggered == 1
         assert bool(judged.failures) is fails
+
+    @pytest.mark.parametrize(("first", "fails"), [(found(ONE), False), (answer(AnswerKind.UNANCHORED), True)])
+    def test_epo_2_knows_every_token_of_a_listing_that_is_made_anew_each_time(
+        self, first: Answer, fails: bool
+    ) -> None:
+        """Tokens of the first of two listings that nothing came between: they were issued (EPO-2), and go on to lead
+        where they led (IDX-1, PTR-2)."""
+        play = Play(KEEPING).say("t1", ONE)
+        play.look(play.raws("t1")).compact(shown=("t1",), reply="x")
+        play.look(SHORT, pointers=[point("t1", "k-1")], answers={"k-1": found(ONE)})
+        play.look(SHORT, pointers=[point("t1", "k-2")], answers={"k-1": found(ONE), "k-2": found(ONE)})
+        play.say("t2", TWO)
+        answers = {"k-1": first, "k-2": found(ONE)}
+        play.look([*SHORT, *play.raws("t2")], pointers=[point("t1", "k-3")], answers=answers)
+
+        assert judge("EPO-2", play).failures == ()
+        assert bool(judge("IDX-1", play).failures) is fails
+        # What it led to was not seen while nothing could have taken it away, so that PTR-2 says nothing yet.
+        assert judge("PTR-2", play).triggered == 0
+
+        play.compact(NOTHING).look(
+            [*SHORT, *play.raws("t2")], pointers=[point("t1", "k-4")], answers={**answers, "k-3": found(ONE)}
+        )
+        told = judge("PTR-2", play)
+        assert told.triggered == 2
+        assert [failure.fact for failure in told.failures] == (["k-1"] if fails else [])
 
     @pytest.mark.parametrize(
         ("tokens", "fails"),

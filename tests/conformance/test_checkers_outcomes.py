@@ -189,6 +189,17 @@ class TestOutcomes:
         assert (trace is None) == (judged.failures == ())
         assert trace is None or trace in judged.failures[0].sentence
 
+    @pytest.mark.parametrize("shown", [("t2",), ("t1", "t2")])
+    def test_out_1_lets_a_stub_replace_what_the_model_that_failed_was_not_asked_about(
+        self, shown: tuple[str, ...]
+    ) -> None:
+        play = Play(KEEPING).say("t1", ONE).say("t2", TWO).look(WINDOW[:2])
+        play.compact(shown=shown, reply=LIMIT)
+        stub = summary("s1", "Something is filed.", covers=["t1"])
+        play.look([stub, WINDOW[1]], pointers=[point("t1", "k")], answers={"k": found(ONE)})
+
+        assert [failure.fact for failure in judge("OUT-1", play).failures] == (["s1"] if "t1" in shown else [])
+
     @pytest.mark.parametrize(("now", "fails"), [(f"{ONE}\n{ONE}", False), (ONE, False), (TWO, True)])
     def test_anc_5_lets_an_archive_grow_by_copies_made_in_advance(self, now: str, fails: bool) -> None:
         file = [Pointer(summary="s1", token="history.md")]
@@ -196,6 +207,27 @@ class TestOutcomes:
         play.look([*SHORT, WINDOW[1]], pointers=file, answers={"history.md": found(ONE)})
         play.compact(FAILED, shown=("t2",), reply=LIMIT)
         play.look([*SHORT, WINDOW[1]], pointers=file, answers={"history.md": found(now)})
+
+        assert bool(judge("ANC-5", play).failures) is fails
+
+    @pytest.mark.parametrize(
+        ("now", "old", "fails"),
+        [
+            (("k-2",), found(ONE), False),
+            (("k-2",), answer(AnswerKind.UNANCHORED), True),
+            (("k-2", "k-3"), found(ONE), True),
+            ((), found(ONE), True),
+        ],
+        ids=["made anew", "the old one is lost", "one more", "one less"],
+    )
+    def test_anc_5_lets_tokens_be_made_anew_for_every_listing(
+        self, now: tuple[str, ...], old: Answer, fails: bool
+    ) -> None:
+        play = Play(KEEPING).say("t1", ONE).say("t2", TWO).look(WINDOW[:2]).compact(shown=("t1",), reply="x")
+        play.look([*SHORT, WINDOW[1]], pointers=[point("t1", "k-1")], answers={"k-1": found(ONE)})
+        play.compact(FAILED, shown=("t2",), reply=LIMIT)
+        pointers, answers = [point("t1", token) for token in now], {token: found(ONE) for token in now}
+        play.look([*SHORT, WINDOW[1]], pointers=pointers, answers={"k-1": old, **answers})
 
         assert bool(judge("ANC-5", play).failures) is fails
 

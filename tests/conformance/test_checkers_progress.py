@@ -50,6 +50,26 @@ class TestProgress:
 
         assert judge("PRO-1", play).failures == ()
 
+    @pytest.mark.parametrize(
+        ("settings", "full", "blamed"), [(SMALL, False, False), (SMALL, True, True), (Settings(), True, False)]
+    )
+    def test_pro_1_a_branch_of_a_compacted_window_is_not_compacted_before_it_is_full(
+        self, settings: Settings, full: bool, blamed: bool
+    ) -> None:
+        """Full is a window of a known size; of another it is not known when it is."""
+        play = Play(("append", "compact", "live", "fork"), settings=settings)
+        names, late = [f"t{number}" for number in range(1, 30)], [f"u{number}" for number in range(1, 9)]
+        for name in names:
+            play.say(name, f"{name}. {TWO}")
+        play.look(play.raws(*names)).compact(shown=names[:-1], reply="Done.")
+        play.look([summary("s1", "Done.")]).call("fork", {"branch": "twig"})
+        for name in late:
+            play.say(name, f"{name}. {TWO if full else ''}")
+        live = [summary("s1", "Done."), *play.raws(*late)]
+        play.look(live).compact(NOTHING).look(live)
+
+        assert bool(judge("PRO-1", play).failures) is blamed
+
     def never_replaced(self, outcome: Outcome, *, turns: int) -> Any:
         """Two compactions of a window of so many turns, all of which are there afterwards."""
         play = Play(settings=self.SMALL)

@@ -98,6 +98,26 @@ class TestPointersAtTheCommit:
         late = not landed or times == 4
         assert [failure.fact for failure in judge("PTR-1", play).failures] == (["t2"] if late else [])
 
+    @pytest.mark.parametrize("settled", [True, False])
+    @pytest.mark.parametrize("landed", [True, False])
+    @pytest.mark.parametrize("held", [True, False])
+    def test_ptr_1_lets_it_wait_for_settle_where_that_is_offered(
+        self, settled: bool, landed: bool, held: bool
+    ) -> None:
+        item, outstanding = summary("s1", "…", pending=True), {"k1": found(ONE), "k2": answer(AnswerKind.PENDING)}
+        play = Play((*FULL, "hold_copies", "settle"))
+        play.say("t1", ONE).say("t2", TWO).look(play.raws("t1", "t2")).call("hold_copies", {"held": held})
+        play.compact(shown=("t1", "t2"), reply="In short.")
+        for _ in range(8):
+            play.look([item], pointers=EACH, answers=outstanding).call("reopen")
+        if settled:
+            play.call("settle")
+        play.look([item], pointers=EACH, answers=BOTH if landed else outstanding)
+
+        failures = judge("PTR-1", play).failures
+        assert [failure.fact for failure in failures] == (["t2"] if settled and not landed else [])
+        assert all("after all background work had ended" in failure.sentence for failure in failures)
+
     def test_ptr_1_blames_a_summary_that_is_no_longer_pending_without_its_source(self) -> None:
         gone = {"k1": found(ONE), "k2": answer(AnswerKind.UNANCHORED)}
         play = told().look([summary("s1", "…", pending=True)], pointers=EACH, answers=gone).call("reopen")
@@ -171,11 +191,13 @@ class TestExactCoverage:
         assert [failure.fact for failure in judged.failures] == ["t1"]
         assert "never shown" in judged.failures[0].sentence
 
-    def test_ptr_3_does_not_count_what_a_failed_call_was_shown(self) -> None:
+    def test_ptr_3_leaves_it_to_out_1_what_a_failed_call_may_be_replaced_by(self) -> None:
         play = Play().say("t1", ONE)
         play.look(play.raws("t1")).compact(shown=("t1",), reply=RuntimeError("rate limit"))
+        play.look([summary("s1", "x")])
 
-        assert len(judge("PTR-3", play.look([summary("s1", "x")])).failures) == 1
+        assert judge("PTR-3", play).failures == ()
+        assert {failure.fact for failure in judge("OUT-1", play).failures} == {"s1", "t1"}
 
     @pytest.mark.parametrize(
         ("covers", "live", "fact", "why"),
@@ -416,6 +438,58 @@ def test_iso_1_names_the_turn_of_the_other_session(play: Play, where: str) -> No
 
     assert [failure.fact for failure in judged.failures] == ["t1"]
     assert where in judged.failures[0].sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "covers", "lost"),
+    [
+        # A stub without a model stands for what it declares.
+        ("Two turns are filed.", ["t3", "t4"], []),
+        ("Two turns are filed.", ["t3"], ["t4"]),
+        ("Two turns are filed.", None, []),
+        # What a model wrote of other turns does not come to stand for more.
+        ("In short. Two more turns are filed.", ["t3", "t4"], ["t3", "t4"]),
+    ],
+)
+def test_ptr_3_nobody_has_to_be_shown_what_a_stub_of_the_compactors_own_stands_for(
+    text: str, covers: list[str] | None, lost: list[str]
+) -> None:
+    play = told(KEEPING).say("t3", THREE).say("t4", "Nothing else is due.")
+    before = summary("s1", "In short.", covers=["t1", "t2"])
+    play.look([before, *play.raws("t3", "t4")]).call("compact", {}, COMMITTED)
+    judged = judge("PTR-3", play.look([before, summary("s2", text, covers=covers)]))
+
+    assert [failure.fact for failure in judged.failures] == lost
+
+
+FAILS = RuntimeError("rate limit")
+
+
+@pytest.mark.parametrize(
+    ("asked", "lost"),
+    [
+        # A note of the compactor's own, alone or beside what the model did answer.
+        ([(("t1", "t2"), FAILS)], []),
+        ([(("t1", "t2"), FAILS), (("t1", "t2"), FAILS)], []),
+        ([(("t1",), "One."), (("t2",), FAILS)], []),
+        ([(("t1",), "One.")], ["t2"]),
+        # It was asked again with less: what it answered is of that alone.
+        ([(("t1", "t2"), FAILS), (("t1",), "One.")], ["t2"]),
+        ([(("t1",), "One."), (("t1",), FAILS)], ["t2"]),
+    ],
+)
+def test_ptr_3_what_a_call_that_failed_was_shown_is_shown_unless_it_was_asked_again_with_less(
+    asked: list, lost: list[str]
+) -> None:
+    play = Play(KEEPING).say("t1", ONE).say("t2", TWO)
+    play.look(play.raws("t1", "t2"))
+    calls = [([play.texts[turn] for turn in turns], reply) for turns, reply in asked]
+    play.call("compact", {}, COMMITTED, asked=calls)
+    answered = [reply for _, reply in asked if reply is not FAILS]
+    judged = judge("PTR-3", play.look([summary("s1", f"{' '.join(answered)}\nTwo are filed.", covers=["t1", "t2"])]))
+
+    assert judged.triggered == 2
+    assert [failure.fact for failure in judged.failures] == lost
 
 
 @pytest.mark.parametrize("taking", ["forget", "rewind"])

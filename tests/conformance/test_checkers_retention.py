@@ -260,6 +260,58 @@ def test_ret_3_while_degraded_the_last_summary_that_says_something_goes_on_sayin
     assert [failure.fact for failure in told.failures] == [str_of(PORT)] * failures
 
 
+@pytest.mark.parametrize(
+    ("listed", "kept", "failures"),
+    [
+        # Refused: the summary stands as it stood, and its manifest never had the statement.
+        (False, True, 0),
+        (True, True, 0),
+        (True, False, 1),
+        # What its manifest did not have, it held no more than the damaged original did.
+        (False, False, 0),
+    ],
+)
+@pytest.mark.parametrize("read", [True, False])
+def test_ret_3_a_manifest_that_one_look_did_not_read_is_that_of_the_other(
+    listed: bool, kept: bool, failures: int, read: bool
+) -> None:
+    play = Play((*OPS, "manifest"))
+    play.say("a", PORT.text, PORT).say("b", "Go on.").look(play.raws("a", "b")).compact(shown=("a",), reply=PORT.text)
+    entries = {"s1": [Entry(literal=PORT.literal, source="a")] if listed else []}
+    before, answers = [summary("s1", PORT.text, covers=("a",)), *play.raws("b")], {"p-a": ValueError("damaged")}
+    play.look(before, pointers=[pointer("a")], answers={"p-a": found(PORT.text)}, manifests=entries)
+    play.call("corrupt", {"token": "p-a"}, True)
+    play.look(before, pointers=[pointer("a")], answers=answers, manifests=entries)
+    play.call("status", {}, "degraded: a cell is damaged").say("c", "And on.")
+    before += play.raws("c")
+    play.call("live", {}, before)
+    if read:
+        play.call("manifest", {"carrier": "s1"}, entries["s1"])
+    if kept:
+        play.compact(refused("b"))
+        play.look(before, pointers=[pointer("a")], answers=answers, manifests=entries)
+    else:
+        play.compact(shown=("b",), reply="Notes.")
+        play.look(
+            [summary("s2", "Notes.", covers=("a", "b")), *play.raws("c")], answers=answers, manifests={"s2": []}
+        )
+    told = judge("RET-3", play)
+
+    assert told.triggered == 1
+    assert [failure.fact for failure in told.failures] == [str_of(PORT)] * failures
+
+
+def test_ret_3_words_that_no_manifest_has_do_not_stand_for_an_original_that_was_let_go() -> None:
+    play = Play((*OPS, "manifest"))
+    play.say("a", PORT.text, PORT).say("b", "Go on.").look(play.raws("a", "b")).compact(shown=("a",), reply=PORT.text)
+    live, answers = [summary("s1", PORT.text, covers=("a",)), *play.raws("b")], {"p-a": found(PORT.text)}
+    play.look(live, pointers=[pointer("a")], answers=answers, manifests={"s1": []})
+    play.call("status", {}, "degraded: a cell is damaged")
+    evict(play, "a").look(live, pointers=[pointer("a")], answers={"p-a": GONE}, manifests={"s1": []})
+
+    assert [failure.fact for failure in judge("RET-3", play).failures] == [str_of(PORT)]
+
+
 def str_of(fact: Fact) -> str:
     return f"“{fact.text}” (turn a)"
 

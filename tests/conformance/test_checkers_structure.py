@@ -405,6 +405,21 @@ def test_idx_5_a_turn_that_comes_in_again_adds_nothing(live: Sequence[str], fail
     assert len(told.failures) == failures
 
 
+@pytest.mark.parametrize("again", [True, False])
+@pytest.mark.parametrize("called", [True, False])
+def test_idx_5_a_compaction_that_a_known_turn_sets_off_is_no_addition(again: bool, called: bool) -> None:
+    """The window is compacted whenever a turn comes in; only the turn itself must not be there once more."""
+    play = Play().say("a", "Words of a.").say("z", "Go on.").compact()
+    play.look([summary("s1", "Notes."), raw("z", "Go on.")])
+    turn = Turn(id="a", speaker="user", text="Words of a.")
+    asked = [(["Notes.", "Go on."], "More notes.")] if called else []
+    play.call("append", {"turn": turn}, asked=asked)
+    told = judge("IDX-5", play.look([summary("s2", "More notes."), *(play.raws("a") if again else [])]))
+
+    assert told.triggered == 1
+    assert len(told.failures) == again
+
+
 @pytest.mark.parametrize(("growth", "failures"), [(0, 0), (300, 1)])
 def test_pro_4_a_summary_does_not_grow_with_its_generations(growth: int, failures: int) -> None:
     play = Play()

@@ -172,6 +172,18 @@ def test_replay_is_exact_and_says_where_it_is_not(command) -> None:  # type: ign
     assert (other.status, exactly.status) == (0, 3)
 
 
+def test_replay_says_where_nothing_but_names_is_otherwise(command) -> None:  # type: ignore[no-untyped-def]
+    command(
+        "check", f"{TOYS}:LosesUnderNewNames", "--scenario", "growth-drop", "--rule", "PTR-1", "--effort", "quick"
+    )
+
+    again = command("replay", "anchorhold-report/histories/PTR-1.jsonl")
+
+    assert "PTR-1 fails again" in again.out
+    assert "as in the file but for names" in again.out
+    assert "is not as in the file" not in again.out
+
+
 def test_replay_says_where_a_program_has_to_be_looked_for(command, monkeypatch, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     adapter = Path("loses_adapter.py")
     adapter.write_text(ADAPTER, encoding="utf-8")

@@ -200,6 +200,23 @@ def test_a_compactor_that_lets_nobody_in_is_answered_all_the_same() -> None:
     ]
 
 
+def test_a_compaction_in_an_append_is_not_disturbed_and_the_next_that_is_asked_for_is() -> None:
+    class Eager(Open):
+        def append(self, turn: Turn) -> str | None:
+            name = super().append(turn)
+            if turn.id == "eager":
+                self.compact()
+            return name
+
+    eager = Append(turn=Turn(id="eager", speaker="user", text="Go on."))
+    history = run(Eager(), *talk(10), Meanwhile(steps=(LATE,)), eager, *talk(10, seed=2), Compact())
+    asked = [entry for entry in order(history, "compact", "summarise", "append") if entry[1] != "append"]
+    beside = next(n for n, entry in enumerate(order(history, "compact", "append")) if entry[0] == "meanwhile")
+
+    assert [entry[1:] for entry in asked[:2]] == [("summarise", "invoke"), ("summarise", "ok")]
+    assert order(history, "compact", "append")[beside - 1] == ("main", "compact", "invoke")
+
+
 def test_a_compactor_that_takes_one_operation_at_a_time_is_not_disturbed() -> None:
     class Single(Open):
         mechanisms = frozenset()

@@ -1,7 +1,9 @@
 """Small compactors in memory for the tests of the runner: one that does well, and some that do not."""
 
+import secrets
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from anchorhold.compactor import Description, OperationError, Settings, Shown, Summarise, SummariserError, Unit
 from anchorhold_spec.vocabulary import (
@@ -111,6 +113,23 @@ class Loses(Archive):
         if outcome.covered:
             self.originals.pop(outcome.covered[-1], None)
         return outcome
+
+
+class LosesUnderNewNames(Loses):
+    """The same, and names its turns and pointers anew each time that it is started."""
+
+    def open(self, settings: Settings, summarise: Summarise) -> Settings:
+        self.made = secrets.token_hex(6)
+        return super().open(settings, summarise)
+
+    def append(self, turn: Turn) -> str | None:
+        return f"{super().append(turn)}-{self.made}"
+
+    def pointers(self) -> Sequence[Pointer]:
+        return [replace(pointer, token=f"{pointer.token}-{self.made}") for pointer in super().pointers()]
+
+    def get(self, token: str) -> Answer:
+        return super().get(token.removesuffix(f"-{self.made}"))
 
 
 class LosesOnce(Archive):

@@ -1,6 +1,6 @@
 """ANC: at all times every assertion is anchored or tombstoned."""
 
-from anchorhold.checkers.holding import HELD, PATIENCE, WAITING, Hold, Waits, hold
+from anchorhold.checkers.holding import HELD, WAITING, Hold, Waits, hold
 from anchorhold.checkers.reading import Reading
 from anchorhold.checkers.record import Assertion, Observation, Stretch
 from anchorhold.checkers.rule import RuleChecker
@@ -35,7 +35,7 @@ def anc_1(reading: Reading, tally: Tally) -> None:
     """Every assertion of every acknowledged turn, whenever everything was looked at."""
     last: dict[int, Observation] = {}
     lost: set[int] = set()
-    waits = Waits()
+    waits = Waits(settles=reading.offers("settle"))
     for observation in reading.observations:
         if observation.live is None:
             continue
@@ -62,7 +62,7 @@ def anc_1(reading: Reading, tally: Tally) -> None:
                 done = blame(reading, assertion, last.get(assertion.number), observation)
                 why = where_looked(reading)
                 if held is Hold.PENDING:
-                    why = f"it was answered “pending” {PATIENCE} times and never became anything else"
+                    why = f"it was answered “pending” {waits.how_long} and never became anything else"
                 tally.fail(
                     f"After {done}, {assertion} is held by nothing: {why}.",
                     fact=assertion.fact.text,

@@ -180,7 +180,7 @@ def _looked(reads: Sequence[Heard]) -> Look:
                 look.show(ended.value)
         elif op == "pointers":
             if ok:
-                look.pointers = ended.value
+                look.list_pointers(ended.value)
         elif op in READ_AS:
             value = ended.value
             if ok:
@@ -234,6 +234,8 @@ class Course(Knowing):
         """When the last of the operations that may change something ended."""
         self._led = -1
         """When another process was last done with going over to another session."""
+        self._took = -1
+        """When the last operation ended by which the caller takes something away."""
         self._windows: dict[str, _Window] = {}
         self._raw = NONE
         self._last: Heard | None = None
@@ -454,7 +456,8 @@ class Course(Knowing):
         op = operation.op
         self._ended = operation.end
         if op == "append":
-            new = say(self.header, operation, session, self.said, self.aliases)
+            amid = self._took > operation.start or (len(self._open) > 1 and self._beside(WITHDRAWING))
+            new = say(self.header, operation, session, self.said, self.aliases, amid=amid)
             if new is not None and new not in self.order:
                 self.order[new] = len(self.order)
                 self._finder.add(self.said[new])
@@ -465,6 +468,7 @@ class Course(Knowing):
             if operation.process != MAIN:
                 self._led = operation.end
         elif op in WITHDRAWING:
+            self._took = operation.end
             withdrawal = withdrawal_by(operation, self.said, self._lanes)
             if withdrawal is not None:
                 self._withdrawals.append(withdrawal)
@@ -494,7 +498,7 @@ class Course(Knowing):
             return
         self._reads = []
         start = reads[0].index
-        if self._led > start or (len(self._open) > 1 and self._leaving()):
+        if self._led > start or (len(self._open) > 1 and self._beside(LEADING)):
             return
         session = self._lanes.of(start)
         window = self._windows.get(session)
@@ -513,9 +517,10 @@ class Course(Knowing):
         self._windows[session] = _Window(seen, look, state, stood)
         self.watching.look(seen)
 
-    def _leaving(self) -> bool:
-        """Whether another process is on its way to another session: which one is looked at is not known then."""
-        return any(stack and stack[0].op in LEADING for stack in self._open.values())
+    def _beside(self, operations: frozenset[str]) -> bool:
+        """Whether some process is in the midst of one of these. Where one is on its way to another session, it is not
+        known which one is looked at; where one takes something away, not whether a turn that comes in is among it."""
+        return any(stack and stack[0].op in operations for stack in self._open.values())
 
     def _amid(self, start: int) -> bool:
         """Whether something that may change what there is to see was under way in a look that is over."""

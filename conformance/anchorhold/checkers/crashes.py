@@ -1,8 +1,8 @@
 """CRA: after a crash there is the old state, the new one, or a declared pending; and recovery comes to rest."""
 
+from anchorhold.checkers.difference import trace
 from anchorhold.checkers.holding import HELD, Hold, through_pointers
 from anchorhold.checkers.keys import Keys
-from anchorhold.checkers.outcomes import trace
 from anchorhold.checkers.progress import excuse
 from anchorhold.checkers.reading import Known, Reading
 from anchorhold.checkers.record import Observation, Operation, Stretch

@@ -7,9 +7,11 @@ was given out for it.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import msgspec
+
+from anchorhold.checkers.difference import trace
 from anchorhold.checkers.holding import HELD, Hold, through_pointers, unseen
 from anchorhold.checkers.keys import Keys
-from anchorhold.checkers.outcomes import trace
 from anchorhold.checkers.reading import Known, Reading
 from anchorhold.checkers.record import CONTENT, Observation, Operation, Stretch
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
@@ -17,7 +19,7 @@ from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.watch import Watch
 from anchorhold.checkers.words import content, shorten
 from anchorhold.compactor import Mechanism
-from anchorhold_spec.vocabulary import Answer, AnswerKind, Item
+from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Item
 
 
 def _content(answer: Answer | None) -> str | None:
@@ -255,15 +257,34 @@ class Again(Watch):
         if not self._again or not stretch.operations or any(o.start not in self._again for o in stretch.operations):
             return
         self.tally.trigger()
-        change = trace(stretch.before, stretch.after)
+        turns = [o.turn.id for o in stretch.operations]
+        # A compactor may compact whenever a turn comes in, also one that it knows. That adds nothing by itself.
+        compacted = bool(stretch.new_summaries) or any(o.calls for o in stretch.operations)
+        change = self._added(stretch, turns) if compacted else trace(stretch.before, stretch.after)
         if change is not None:
-            turns = [o.turn.id for o in stretch.operations]
             self.tally.fail(
                 f"{self.known.quote(turns[0], first=True)}{f' and {len(turns) - 1} more' if len(turns) > 1 else ''} "
                 f"came in again under a known id, and something was added: {change}.",
                 fact=turns[0],
                 event=stretch.after.end,
             )
+
+    def _added(self, stretch: Stretch, turns: list[str]) -> str | None:
+        """What is there anew of turns that came in again, where they set off a compaction as well."""
+        before, after = stretch.before, stretch.after
+        for turn in turns:
+            stood, stand = (sum(self._is(item, turn) for item in look.items) for look in (before, after))
+            if stand > stood:
+                return f"it stands in the window {stand} times, and stood there {stood} times"
+        # What a compaction changes of window and pointers has rules of its own; entries stay what they were.
+        return trace(msgspec.structs.replace(before, live=after.live, pointers=after.pointers), after)
+
+    def _is(self, item: Item, turn: str) -> bool:
+        """Whether an item is a turn in the window."""
+        if item.kind is not CarrierKind.RAW:
+            return False
+        name = self.known.turn_of(item.turn)
+        return name == turn if name is not None else turn in self.known.contained(content(item))
 
 
 CHECKERS = (

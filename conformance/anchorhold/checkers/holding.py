@@ -34,14 +34,24 @@ HELD = frozenset({Hold.RAW, Hold.TEXT, Hold.POINTER, Hold.SEARCH, Hold.TOMBSTONE
 WAITING = frozenset({Hold.UNKNOWN, Hold.PENDING})
 """Neither held nor lost as far as can be seen: there may be more to see later."""
 PATIENCE = 4
-"""Looks in which something may be answered `pending`; each follows a change, so that the copy had time to land."""
+"""Looks in which something may be answered `pending`, where copies cannot be made to land by `settle`; each follows a
+change, so that the copy had time to."""
 
 
 class Waits:
     """Counts how often each thing was found pending without ever having been found held in between."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, settles: bool) -> None:
+        self._settles = settles
+        """Whether background work can be let run to its end. What is pending may then be so until that was done."""
         self._times: dict[int | str, int] = {}
+        self._since: dict[int | str, int] = {}
+        """When each was first found so."""
+
+    @property
+    def how_long(self) -> str:
+        """How long something was pending that is over, in words."""
+        return "before and after all background work had ended" if self._settles else f"{PATIENCE} times"
 
     def over(self, what: int | str, held: Hold, *, at: Observation) -> bool:
         """Whether one more look in which it stands so is one too many (PTR-5: pending ends).
@@ -50,8 +60,12 @@ class Waits:
         """
         if held in HELD:
             self._times.pop(what, None)
-        elif held is not Hold.UNKNOWN and not at.copies_held:
-            self._times[what] = self._times.get(what, 0) + 1
+            self._since.pop(what, None)
+        elif held is not Hold.UNKNOWN:
+            self._times[what] = self._times.get(what, 0) + (not at.copies_held)
+            self._since.setdefault(what, at.start)
+        if self._settles:
+            return not at.copies_held and at.settled > self._since.get(what, at.settled)
         return self._times.get(what, 0) >= PATIENCE
 
 
@@ -68,7 +82,8 @@ def hold(reading: Reading, observation: Observation, assertion: Assertion) -> Ho
     """What holds an assertion, as far as this observation shows."""
     if assertion.turn in observation.raw:
         return Hold.RAW
-    if any(says_item(reading, observation, item, assertion) for item in observation.items):
+    saying = [item for item in observation.items if assertion.number in reading.stated(content(item))]
+    if any(_carries(reading, observation, item, assertion) for item in saying):
         return Hold.TEXT
     if tombstoned(reading, observation, assertion):
         return Hold.TOMBSTONE
@@ -83,16 +98,30 @@ def hold(reading: Reading, observation: Observation, assertion: Assertion) -> Ho
     for unsettled in (Hold.UNKNOWN, Hold.PENDING):
         if unsettled in (by_pointer, by_search):
             return unsettled
+    # A manifest of another look may have been made anew since.
+    if any(item.id not in observation.manifests for item in saying):
+        return Hold.UNKNOWN
     return Hold.LOOSE
 
 
 def says_item(reading: Reading, observation: Observation, item: Item, assertion: Assertion) -> bool:
     """Whether a live item carries an assertion: in its text and, where it has a manifest, in that as well."""
-    if assertion.number not in reading.stated(content(item)):
-        return False
-    if item.kind is not CarrierKind.SUMMARY or item.id not in observation.manifests:
-        return True
-    return any(names(reading, entry, assertion) for entry in observation.manifests[item.id])
+    return assertion.number in reading.stated(content(item)) and _carries(reading, observation, item, assertion)
+
+
+def _carries(reading: Reading, observation: Observation, item: Item, assertion: Assertion) -> bool:
+    """Whether an item that states an assertion carries it: by its manifest, where it has one."""
+    entries = reading.manifest_of(observation, item) if item.kind is CarrierKind.SUMMARY else None
+    return entries is None or any(names(reading, entry, assertion) for entry in entries)
+
+
+def carried_on(reading: Reading, before: Observation, after: Observation, assertion: Assertion) -> bool:
+    """Whether an item that carried an assertion at one look stands at the other as it stood: nobody let go of it,
+    whatever of its manifest, or of what else holds the assertion, was looked at."""
+    there = {(item.id, content(item)) for item in after.items}
+    return any(
+        (item.id, content(item)) in there and says_item(reading, before, item, assertion) for item in before.items
+    )
 
 
 def names(reading: Reading, entry: Entry, assertion: Assertion) -> bool:

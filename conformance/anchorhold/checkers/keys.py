@@ -147,11 +147,12 @@ class Keys:
         """Take in what a look lists."""
         pointers = look.pointers
         self.new, self.unlike = (), ()
-        if pointers is None or self._listed.get(look.session) is pointers:
+        if pointers is None or (self._listed.get(look.session) is pointers and not look.relisted):
             return
         new: list[Key] = []
         declared_first = self._covers.get
-        self.unlike = [each for each in pointers if declared_first(each.token, UNKNOWN) != each.covers]
+        told = (*pointers, *look.relisted) if look.relisted else pointers
+        self.unlike = [each for each in told if declared_first(each.token, UNKNOWN) != each.covers]
         for pointer in self.unlike:
             if pointer.token not in self._keys and self.get(pointer.token) is None:
                 declared = self._known.turns_of(pointer.covers) or NO_TURNS
@@ -171,6 +172,9 @@ class Keys:
             key.listed -= 1
             if not key.listed:
                 self._idle[token] = None
+        for pointer in look.relisted:
+            if not self._keys[pointer.token].listed:
+                self._idle[pointer.token] = None
         self._listed[look.session], self._names[look.session] = pointers, names
         while len(self._idle) > IDLE:
             self._pack(self._idle.popitem(last=False)[0])

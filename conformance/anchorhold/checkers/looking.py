@@ -62,6 +62,8 @@ class Look:
     def __init__(self) -> None:
         self.earlier: list[tuple[Item, ...]] = []
         """What `live` showed before it was read again."""
+        self.relisted: dict[str, Pointer] = {}
+        """Pointers that were listed before they were listed again, by token."""
         self.answers: dict[str, Answer] = {}
         self.errors: dict[str, str] = {}
         self.ended: dict[str, int] = {}
@@ -76,7 +78,7 @@ class Look:
 
     @property
     def carried(self) -> frozenset[str]:
-        """Tokens of the pointers that were listed."""
+        """Tokens of the pointers that were listed last."""
         return frozenset(pointer.token for pointer in self.pointers or ())
 
     @property
@@ -112,7 +114,17 @@ class Look:
     def rest(self) -> tuple[Any, ...]:
         """What was read besides window, pointers and what they lead to."""
         since = None if self.since is None else (self.since.value,)
-        return self.earlier, since, self.status, self.ratios, self.audits, self.tombstones, self.manifests, self.found
+        return (
+            self.earlier,
+            self.relisted,
+            since,
+            self.status,
+            self.ratios,
+            self.audits,
+            self.tombstones,
+            self.manifests,
+            self.found,
+        )
 
     def take(self, operation: Operation) -> None:
         """Take the end of a read in."""
@@ -132,6 +144,13 @@ class Look:
             self.earlier.append(self.live)
             self.more = True
         self.live = live
+
+    def list_pointers(self, pointers: tuple[Pointer, ...]) -> None:
+        """Take in which pointers are listed."""
+        if self.pointers is not None and self.pointers != pointers:
+            self.relisted.update((pointer.token, pointer) for pointer in self.pointers)
+            self.more = True
+        self.pointers = pointers
 
     def began(self, start: int, end: int) -> None:
         """Note that something was read in these events."""
@@ -160,7 +179,7 @@ class Look:
             self.show(value)
             return
         if op == "pointers":
-            self.pointers = value
+            self.list_pointers(value)
             return
         self.more = True
         if op == "manifest":
@@ -197,7 +216,7 @@ class Look:
         """All of it together. `live`: with the kinds that the items have; `away`: what the caller took away; `amid`:
         whether something that may change it was under way."""
         assert self.start is not None
-        handed = NONE
+        handed, carried = NONE, self.carried if self.relisted else NONE
         answers, errors, questions = self.answers, self.errors, tuple(self.questions)
         if self.handed or self.found or any(question.answer.continuation is not None for question in questions):
             last = (answer.continuation for answer in self.every if answer.continuation is not None)
@@ -215,6 +234,7 @@ class Look:
             session=session,
             live=live,
             pointers=self.pointers,
+            relisted=tuple(each for token, each in self.relisted.items() if token not in carried),
             answers=answers,
             pending=self._pending(),
             continuations=handed,
@@ -231,6 +251,7 @@ class Look:
             exempt=reach.exempt | away if away else reach.exempt,
             withdrawn=away,
             copies_held=reach.copies_held,
+            settled=reach.settled,
             damaged=reach.damaged,
             amid=amid,
         )
@@ -269,6 +290,8 @@ class Reach:
         """Tokens under which stored bytes were damaged."""
         self.copies_held = False
         """Whether background copies are held back."""
+        self.settled = -1
+        """When outstanding background work last ran to its end."""
         self.changes = 0
         """Operations so far by which any of this may have changed."""
 
@@ -284,7 +307,7 @@ class Reach:
         if operation.op == "hold_copies" and operation.ok:
             self.copies_held = bool(operation.arguments.get("held"))
         elif operation.op == "settle" and operation.ok:
-            self.copies_held = False
+            self.copies_held, self.settled = False, operation.end
         if operation.op == "expire":
             self._waited += float(operation.arguments.get("seconds", 0.0))
             if self._horizon is not None and self._waited >= self._horizon:

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from anchorhold.checkers.holding import HELD, Hold, asks_for, covering, hold, through_pointers
+from anchorhold.checkers.holding import HELD, Hold, asks_for, carried_on, covering, hold, through_pointers
 from anchorhold.checkers.keys import Key, Keys
 from anchorhold.checkers.reading import Known, Reading
 from anchorhold.checkers.record import CONTENT, READS, SIDELINES, Observation, Operation, Stretch
@@ -208,6 +208,8 @@ def _let_go(reading: Reading, tally: Tally, stretch: Stretch, accepted: _Accepte
         was = hold(reading, stretch.before, assertion)
         if assertion.turn in stretch.after.withdrawn or (mine & stretch.after.damaged and was is not Hold.TEXT):
             # Lost by what the suite did itself, and not by what was let go: unless a summary still said it.
+            continue
+        if was is Hold.TEXT and carried_on(reading, stretch.before, stretch.after, assertion):
             continue
         now = hold(reading, stretch.after, assertion)
         if was in HELD and now is Hold.LOOSE:

@@ -51,7 +51,7 @@ def read(history: History) -> Reading:
     pointers: dict[str, Pointer] = {}
     issued: dict[str, int] = {}
     for observation in observations:
-        for pointer in observation.pointers or ():
+        for pointer in (*(observation.pointers or ()), *observation.relisted):
             pointers.setdefault(pointer.token, pointer)
             issued.setdefault(pointer.token, observation.start)
     return Reading(

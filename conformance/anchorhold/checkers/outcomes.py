@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from anchorhold.checkers.difference import trace
 from anchorhold.checkers.holding import Hold, through_pointers
 from anchorhold.checkers.provenance import reply_of, shown_to
 from anchorhold.checkers.reading import Known, Reading
@@ -16,7 +17,7 @@ from anchorhold.checkers.words import content, holds, plain, quotes, shorten, wo
 from anchorhold.compactor import Mechanism
 from anchorhold.history import EventType
 from anchorhold.summariser import SUMMARIES
-from anchorhold_spec.vocabulary import Answer, AnswerKind, CarrierKind, Item, Outcome, OutcomeKind
+from anchorhold_spec.vocabulary import CarrierKind, Item, Outcome, OutcomeKind
 
 PROVABLE = frozenset({"echo", "truncated"})
 """Replies that are words of the sources: they may stand for what they hold whole."""
@@ -88,6 +89,9 @@ def _committed_anyway(
     bad: list[tuple[Operation, str]],
 ) -> None:
     removed = reading.removed(stretch)
+    # What no model was asked about may be replaced without one, whatever becomes of the rest.
+    shown = " ".join(shown_to(call) for call, _ in bad)
+    asked_about = [turn for turn in removed if holds(shown, reading.said[turn].forms)]
     for item in _strangers(reading, stretch):
         flat = plain(content(item))
         if any(reply and reply in flat for reply in (plain(reply_of(call)) for call in good)):
@@ -106,11 +110,11 @@ def _committed_anyway(
         else:
             sources = [words(reading.said[turn].turn) for turn in removed]
             told = any(quotes(flat, source) for source in sources)
-            if not good and item.kind is CarrierKind.SUMMARY and removed and not told:
+            if not good and item.kind is CarrierKind.SUMMARY and asked_about and not told:
                 why = bad[-1][1]
                 tally.fail(
                     f"{why[0].upper()}{why[1:]}, and summary {item.id} was committed all the same; it says nothing "
-                    f"of {reading.quote(removed[0])}, which it replaced.",
+                    f"of {reading.quote(asked_about[0])}, which it replaced.",
                     fact=item.id,
                     event=stretch.after.end,
                 )
@@ -343,47 +347,6 @@ def _alone_in_words(reading: Reading) -> tuple[str, ...]:
             if mine and not any(mine in text for other, text in texts.items() if other != turn):
                 found.append(turn)
     return tuple(found)
-
-
-def _answers_otherwise(before: Answer, after: Answer, *, growing: bool) -> bool:
-    # What was outstanding became what it is: that is what `pending` says.
-    if before.kind is AnswerKind.PENDING:
-        return False
-    old, new = content(before), content(after)
-    return before.kind is not after.kind or (old not in new if growing else old != new)
-
-
-def _window(observation: Observation) -> list[tuple[str, CarrierKind, str]]:
-    """The window's items. Scaffolding may be made anew for every look: what it says is what it is."""
-    return [
-        ("a notice" if item.kind is CarrierKind.OTHER else item.id, item.kind, content(item))
-        for item in observation.items
-    ]
-
-
-def trace(before: Observation, after: Observation, *, growing: bool = False) -> str | None:
-    """What is no longer as it was, in words.
-
-    `growing`: an archive may have come to hold more than before, which takes nothing away and registers nothing.
-    """
-    old, new = ([], []) if before.live is after.live else (_window(before), _window(after))
-    if old != new:
-        gone, come = [i for i in old if i not in new], [i for i in new if i not in old]
-        what = f"{gone[0][0]} is gone" if gone else f"{come[0][0]} has come" if come else "its order changed"
-        return f"the window changed ({what})"
-    if before.pointers is not None and after.pointers is not None:
-        changed = {p.token for p in before.pointers} ^ {p.token for p in after.pointers}
-        if changed:
-            return f"pointer {min(changed)} came or went"
-    for token in () if before.answers is after.answers else filter(after.answers.__contains__, before.answers):
-        if _answers_otherwise(before.answers[token], after.answers[token], growing=growing):
-            return f"pointer {token} answers otherwise"
-    for carrier in before.manifests.keys() & after.manifests.keys():
-        if before.manifests[carrier] != after.manifests[carrier]:
-            return f"the manifest of {carrier} changed"
-    if before.tombstones is not None and after.tombstones is not None and before.tombstones != after.tombstones:
-        return "the tombstones changed"
-    return None
 
 
 CHECKERS = (

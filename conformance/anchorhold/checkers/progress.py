@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from anchorhold.checkers.provenance import reply_of, shown_to
 from anchorhold.checkers.reading import Reading
-from anchorhold.checkers.record import LEADING, WITHDRAWING, Operation, Stretch
+from anchorhold.checkers.record import LEADING, WITHDRAWING, Observation, Operation, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, plain, shorten
@@ -195,11 +195,18 @@ def pro_1(reading: Reading, tally: Tally) -> None:
         _pro_1(reading, tally, lane, sick)
 
 
+def _begun_compacted(reading: Reading, first: Observation) -> bool:
+    """Whether turns had been replaced before a window was first looked at: in that of which it is a branch."""
+    standing = reading.standing(first)
+    return any(said.forms and said.turn.id not in standing for said in reading.present(first))
+
+
 def _pro_1(reading: Reading, tally: Tally, lane: tuple[Stretch, ...], sick: float) -> None:
     limit = high_water(reading.header.settings)
     unit = reading.header.settings.unit
-    asked, replaced, waiting, last, tries = 0, False, 0, 0, 0
-    most = 0
+    asked, waiting, last, tries = 0, 0, 0, 0
+    replaced = bool(lane) and _begun_compacted(reading, lane[0].before)
+    most = 2 * max(WITHOUT_BUDGET, len(lane[0].before.raw)) if replaced else 0
     sizes = {turn: least_turn_size(said.turn, unit) for turn, said in reading.said.items()}
     following = (*lane[1:], None)
     for stretch, then in zip(lane, following, strict=True):

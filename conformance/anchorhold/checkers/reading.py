@@ -26,6 +26,8 @@ from anchorhold.checkers.record import (
 from anchorhold.checkers.words import carries_calls, content, plain, says, shorten, words
 from anchorhold.history import EventType, Header
 from anchorhold_spec.vocabulary import (
+    Entry,
+    Item,
     Pointer,
 )
 
@@ -217,9 +219,32 @@ class Reading(Knowing):
         """The session in which each token was first seen: another one has no business with it (ISO-1)."""
         found: dict[str, str] = {}
         for observation in self.observations:
-            for pointer in observation.pointers or ():
+            for pointer in (*(observation.pointers or ()), *observation.relisted):
                 found.setdefault(pointer.token, observation.session)
         return found
+
+    @once
+    def _manifests(self) -> Mapping[tuple[str, str, str], tuple[list[int], list[tuple[Entry, ...]]]]:
+        """Of each summary, in each session and with each text: when its manifest was read, and what it said."""
+        found: dict[tuple[str, str, str], tuple[list[int], list[tuple[Entry, ...]]]] = {}
+        for look in self.observations:
+            for item in look.items if look.manifests else ():
+                if item.id in look.manifests:
+                    ends, read = found.setdefault((look.session, item.id, content(item)), ([], []))
+                    ends.append(look.end)
+                    read.append(look.manifests[item.id])
+        return found
+
+    def manifest_of(self, observation: Observation, item: Item) -> tuple[Entry, ...] | None:
+        """The manifest of an item of a look: as it was read there or, as long as the item is the same, last before or
+        else next after, since not every look reads it; none where it never was read."""
+        if item.id in observation.manifests:
+            return observation.manifests[item.id]
+        known = self._manifests.get((observation.session, item.id, content(item)))
+        if known is None:
+            return None
+        ends, read = known
+        return read[max(0, bisect_right(ends, observation.end) - 1)]
 
     def contained(self, text: str) -> frozenset[str]:
         """The turns whose words stand in a text."""

@@ -227,6 +227,9 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     session: str
     live: tuple[Item, ...] | None = None
     pointers: tuple[Pointer, ...] | None = None
+    relisted: tuple[Pointer, ...] = ()
+    """Pointers that were listed in this look and not when they were listed again, although nothing changed: tokens
+    may be made anew for each listing, and those that were given out go on to lead where they led."""
     answers: Mapping[str, Answer] = {}
     """What each followed token was answered with; pieces are joined."""
     pending: frozenset[str] = frozenset()
@@ -253,6 +256,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Of these: turns that the caller took away from this session by a clear, a rewind or a forget."""
     copies_held: bool = False
     """Whether the suite holds background copies back."""
+    settled: int = -1
+    """When the suite last had outstanding background work run to its end; -1 where it never did."""
     damaged: frozenset[str] = frozenset()
     """Tokens under which the suite damaged the stored bytes."""
     amid: bool = False

@@ -85,6 +85,8 @@ class StayingPointers(_Reached):
         """The last operations by which something might have gone, and when the last of them ended."""
         self._ended = -1
         self._right: dict[str, _Right] = {}
+        self._released: set[tuple[str, tuple[str, ...] | None]] = set()
+        """Of pointers that the caller evicted: whose they were, and what they stood for, by whatever token."""
 
     def operation(self, operation: Operation) -> None:
         super().operation(operation)
@@ -92,6 +94,7 @@ class StayingPointers(_Reached):
             key = self.keys.get(str(operation.arguments.get("token", "")))
             if key is not None:
                 key.released = True
+                self._released.add((key.pointer.summary, key.pointer.covers))
                 self._right.clear()
         self._done.append(operation)
         self._ended = max(self._ended, operation.end)
@@ -109,6 +112,8 @@ class StayingPointers(_Reached):
             # Of a pointer that nobody followed nothing is seen.
             followed = answers.keys() | look.errors.keys()
             asked = [p for p in asked if p.token in followed]
+        elif len(answers) + len(look.errors) > len(asked):
+            asked = [*asked, *self._made_anew(look)]
         lenient = bool(look.exempt or look.damaged or self._dropped)
         led = latest = 0
         all_right = True
@@ -137,8 +142,17 @@ class StayingPointers(_Reached):
                 self._fail(look, pointer, answer, before)
         # The next look may be counted as a whole only where each pointer counted in this one.
         self._right.pop(session, None)
-        if all_right and led == len(look.pointers):
+        if all_right and led == len(look.pointers) == len(asked):
             self._right[session] = _Right(look=look, dropped=len(self._dropped), led=led, latest=latest)
+
+    def _made_anew(self, look: Observation) -> Iterator[Pointer]:
+        """Pointers that are listed under other tokens now: what led there under the earlier ones goes on to."""
+        listed = {pointer.token for pointer in look.pointers or ()}
+        same = {(p.summary, p.covers) for p in look.pointers or () if p.covers is not None} - self._released
+        for token in (*look.answers, *look.errors):
+            key = None if token in listed else self.keys.get(token)
+            if key is not None and (key.pointer.summary, key.pointer.covers) in same:
+                yield key.pointer
 
     def _as_before(self, right: _Right, look: Observation) -> bool:
         was = right.look

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from anchorhold.checkers.difference import trace
 from anchorhold.checkers.holding import HELD, Hold, through_pointers
-from anchorhold.checkers.outcomes import trace
 from anchorhold.checkers.progress import excuse, held_up
 from anchorhold.checkers.reading import Reading
 from anchorhold.checkers.record import CONTENT, Observation, Operation, Stretch

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import msgspec
 
 from anchorhold.checkers.lanes import Lanes
-from anchorhold.checkers.record import Operation, Said, changed, convert
+from anchorhold.checkers.record import WITHDRAWING, Operation, Said, changed, convert
 from anchorhold.checkers.words import carries_calls, content, holds, plain, words
 from anchorhold.history import EventType, Header
 from anchorhold.workload import Append, Meanwhile
@@ -37,16 +37,27 @@ def said_in(header: Header, done: tuple[Operation, ...], lanes: Lanes) -> tuple[
     """What was said, by the suite's ids of turns, and these ids by the compactor's own."""
     said: dict[str, Said] = {}
     aliases: dict[str, str] = {}
+    taking = [operation for operation in done if operation.op in WITHDRAWING]
     for operation in done:
         if operation.op == "append":
-            say(header, operation, lanes.of(operation.start), said, aliases)
+            amid = any(other.start < operation.end and other.end > operation.start for other in taking)
+            say(header, operation, lanes.of(operation.start), said, aliases, amid=amid)
     return said, aliases
 
 
 def say(
-    header: Header, append: Operation, session: str, said: dict[str, Said], aliases: dict[str, str]
+    header: Header,
+    append: Operation,
+    session: str,
+    said: dict[str, Said],
+    aliases: dict[str, str],
+    *,
+    amid: bool = False,
 ) -> str | None:
-    """Take the turn of an append in; answers with its id where it is new, or is certain now."""
+    """Take the turn of an append in; answers with its id where it is new, or is certain now.
+
+    `amid`: something was taken away while it came in, and whether the turn was among that is not known.
+    """
     if append.ended is EventType.FAIL:
         return None
     turn = append.turn
@@ -56,7 +67,7 @@ def say(
             turn=turn,
             facts=_planted(header, append, turn.id),
             at=append.end,
-            certain=append.ok,
+            certain=append.ok and not amid,
             session=session,
         )
     if append.ok and isinstance(append.value, str):

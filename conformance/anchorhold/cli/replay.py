@@ -41,9 +41,10 @@ def replay(
 ) -> None:
     """Play a history again, show each step, and say whether the rule that it breaks is broken again.
 
-    Also says whether every event is the same as in the file, byte for byte, or where it first went otherwise. Ends
-    with 1 where the rule is broken again, 0 where it is not (3 with --exact, where it went otherwise), 2 where the
-    file is no whole history or the compactor cannot be driven.
+    Also says whether every event is the same as in the file, byte for byte or but for names that the compactor makes
+    anew each time, or where it first went otherwise. Ends with 1 where the rule is broken again, 0 where it is not (3
+    with --exact, where an event is not the same byte for byte), 2 where the file is no whole history or the compactor
+    cannot be driven.
     """
     try:
         kept = read(file)
@@ -73,7 +74,15 @@ def _say_whether_exact(replayed: Replayed) -> bool:
     if parted is None:
         console.print(Text(f"all {len(replayed.history.events)} events as in the file, byte for byte", style="dim"))
         return False
-    console.print(Text(f"event {parted.index} is not as in the file", style="yellow"))
+    if replayed.renamed:
+        told = (
+            f"as in the file but for names: this compactor makes ids or tokens anew each time, first in event "
+            f"{parted.index}. What happened, and what is judged, is the same"
+        )
+        console.print(Text(told, style="dim"))
+    else:
+        told = f"event {parted.index} is not as in the file: from there on it went otherwise"
+        console.print(Text(f"{told}, and the judgement is of how it went now", style="yellow"))
     at = next((n for n, pair in enumerate(zip(parted.kept, parted.now, strict=False)) if pair[0] != pair[1]), 0)
     for name, line in (("file", parted.kept), ("now ", parted.now)):
         start = max(0, at - AROUND)

@@ -4,10 +4,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from anchorhold.compactor import Reply, Shown, SummariserError
-from anchorhold_spec.vocabulary import CarrierKind, Item, Outcome, OutcomeKind, Pointer, Turn
-from compactors.common import committed, failed, limit, nothing, objection, refused, whole
-from compactors.rolling import Rolling, State
+from anchorhold.compactor import Reply, Settings, Shown, Summarise, SummariserError
+from anchorhold_spec.vocabulary import Answer, CarrierKind, Entry, Item, Outcome, OutcomeKind, Pointer, Turn
+from compactors.common import (
+    committed,
+    failed,
+    in_anothers_mouth,
+    limit,
+    nothing,
+    objection,
+    refused,
+    replaceable,
+    statements,
+    whole,
+)
+from compactors.driven import AnswersLateWhileItCompacts
+from compactors.rolling import Outstanding, Rolling, State
+from compactors.vault import Lane, Vault
 
 
 class AsksASecondTime(Rolling):
@@ -75,6 +88,14 @@ class ReplacesToolsFirst(Rolling):
         return tools if tools and self.size([*notes, *left]) * 4 <= limit(self.settings) * 3 else old
 
 
+class KeepsTheLatestTurnAlone(Rolling):
+    """All but the latest turn goes, so that a branch begins with next to nothing in its window."""
+
+    def chosen(self) -> list[Turn]:
+        free = {turn.id for turn in replaceable(self.judged(), keep=1, opaque_too=True)}
+        return [turn for turn in self.turns() if turn.id in free]
+
+
 class CompactsWhileItAppends(Rolling):
     """What brings the window over its watermark has it compacted at once; asked for, there is little left to do."""
 
@@ -82,6 +103,96 @@ class CompactsWhileItAppends(Rolling):
         name = super().append(turn)
         self.compact()
         return name
+
+
+class CompactsAsTurnsComeIn(AnswersLateWhileItCompacts):
+    """The same, where others may call while a compaction that was asked for is under way."""
+
+    def append(self, turn: Turn) -> None:
+        with self.guard:
+            super().append(turn)
+            if self.armed is None:
+                self.compact()
+
+
+class NotesByItselfWhereTheModelFails(Rolling):
+    """What the model should have summarised is filed under a note of the compactor's own, with a few words of it."""
+
+    FEW = 4
+
+    def ask(self, shown: Shown) -> Reply:
+        try:
+            return super().ask(shown)
+        except SummariserError:
+            begins = (message.split()[: self.FEW] for message in reversed(shown.messages[1:]))
+            words = next((few for few in begins if len(few) == self.FEW), None)
+            if words is None:
+                raise
+            return Reply(text=f"{len(shown.messages) - 1} messages were filed. The last began: {' '.join(words)}")
+
+
+class LandsAFewWithEachTurn(Outstanding):
+    """Originals are copied two at a time, whenever a turn comes in; until then what they are of is pending."""
+
+    FEW = 2
+
+    def append(self, turn: Turn) -> str:
+        if not self.held:
+            self.queue = self.queue[self.FEW :]
+        return super().append(turn)
+
+    def commit(self, old: Sequence[Turn], text: str) -> Outcome:
+        there = set(self.state.tokens)
+        outcome = Rolling.commit(self, old, text)
+        self.commits += 1
+        self.queue += [(self.at, turn.id) for turn in old if turn.id not in there]
+        return replace(outcome, pending=bool(self.mine()))
+
+    def hold_copies(self, held: bool) -> None:
+        self.held = held
+
+    def settle(self) -> None:
+        self.held, self.queue = False, []
+
+
+class MakesTokensAnew(Rolling):
+    """A pointer goes by another token each time that it is listed, and all of them work, as signed addresses do."""
+
+    def open(self, settings: Settings, summarise: Summarise) -> Settings:
+        self.issued: dict[str, str] = {}
+        return super().open(settings, summarise)
+
+    def anew(self, token: str) -> str:
+        fresh = self.token(token)
+        self.issued[fresh] = token
+        return fresh
+
+    def pointers(self) -> Sequence[Pointer]:
+        return [replace(pointer, token=self.anew(pointer.token)) for pointer in super().pointers()]
+
+    def get(self, token: str) -> Answer:
+        return super().get(self.issued.get(token, token))
+
+
+class ListsSomeOfWhatItSays(Vault):
+    """Of the statements that its summary makes every other one is in the manifest; the originals are there anyway."""
+
+    def choose(self, lane: Lane) -> list[str]:
+        return [turn for turn in super().choose(lane) if self.said(turn).data is None]
+
+    def manifest(self, carrier: str) -> Sequence[Entry]:
+        with self.guard:
+            summary = self.lane.summary
+            if summary is None or summary.id != carrier:
+                return []
+            turns = [turn for turn in map(self.original, summary.covers) if turn is not None]
+            entries = []
+            for said in statements(summary.text)[::2]:
+                source = next((t.id for t in reversed(turns) if said.sentence.strip() in whole(t)), None)
+                if source is not None and not in_anothers_mouth(summary.text, said, self.said(source)):
+                    slot = {"subject": said.subject, "attribute": said.attribute}
+                    entries.append(Entry(literal=said.value, source=source, **slot))
+            return entries
 
 
 class KeepsRequestsApart(Rolling):
@@ -137,7 +248,7 @@ class KeepsRequestsApart(Rolling):
             before = [self.words(side)] if self.of(side) else []
             shown = Shown(messages=("Summarise these turns.", *before, *map(whole, mine)))
             try:
-                reply = self.ask(shown)
+                reply = self.notes_of(side, shown)
             except SummariserError as error:
                 return failed(f"the model failed: {error}")
             wrong = objection(reply, shown, list(self.written().values()))
@@ -147,6 +258,9 @@ class KeepsRequestsApart(Rolling):
         outcome = self.commit(old, "in two parts")
         self.notes[id(self.state)] = new
         return replace(outcome, summary=self.summaries()[-1].id)
+
+    def notes_of(self, side: str, shown: Shown) -> Reply:
+        return self.ask(shown)
 
     def pointers(self) -> Sequence[Pointer]:
         at = self.state.generation
@@ -176,11 +290,31 @@ class KeepsRequestsApart(Rolling):
         return erased
 
 
+class StubsCallsByItself(KeepsRequestsApart):
+    """What tools were asked and answered gives way to a line of its own making; a model summarises the talk alone."""
+
+    def side(self, turn: Turn) -> str:
+        return "done" if turn.calls or turn.result_of is not None else "asked"
+
+    def notes_of(self, side: str, shown: Shown) -> Reply:
+        if side == "asked":
+            return super().notes_of(side, shown)
+        count = len(self.of(side)) + len(shown.messages) - 1
+        return Reply(text=f"{count} calls and results of tools were filed.")
+
+
 HONEST: tuple[type[Any], ...] = (
     AsksASecondTime,
     SummarisesHalves,
     TakesOneGroupAtATime,
     ReplacesToolsFirst,
+    KeepsTheLatestTurnAlone,
     CompactsWhileItAppends,
+    CompactsAsTurnsComeIn,
+    NotesByItselfWhereTheModelFails,
+    LandsAFewWithEachTurn,
+    MakesTokensAnew,
+    ListsSomeOfWhatItSays,
     KeepsRequestsApart,
+    StubsCallsByItself,
 )
