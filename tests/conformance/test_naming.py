@@ -40,7 +40,9 @@ def test_a_turn_that_comes_again_in_its_session_or_in_a_branch_of_it_is_the_same
 
 @pytest.mark.parametrize("words", [NEW, OLD], ids=["other words", "the same words"])
 @pytest.mark.parametrize("freed", [("switch", ELSEWHERE), ("rewind", {"turn": "t0"})], ids=["session", "rewind"])
-def test_a_turn_under_an_id_that_is_free_again_is_another_one(freed: tuple[str, dict[str, str]], words: object) -> None:
+def test_a_turn_under_an_id_that_is_free_again_is_another_one(
+    freed: tuple[str, dict[str, str]], words: object
+) -> None:
     told = say(say(say(play(), "t0", "Hello."), "t1", OLD).call(*freed), "t1", words)
     said = read(told.history()).said
     assert list(said) == ["t0", "t1", "t1 (2)"]
@@ -48,7 +50,9 @@ def test_a_turn_under_an_id_that_is_free_again_is_another_one(freed: tuple[str, 
 
 
 def test_the_compactors_own_ids_are_told_apart_in_the_same_way() -> None:
-    told = say(say(say(play(), "t0", "Hello."), "t1", OLD, own="m-1").call("rewind", {"turn": "t0"}), "t1", NEW, own="m-1")
+    told = say(
+        say(say(play(), "t0", "Hello."), "t1", OLD, own="m-1").call("rewind", {"turn": "t0"}), "t1", NEW, own="m-1"
+    )
     told.look([raw("m-1", NEW.text)])
     assert read(told.history()).observations[-1].raw == {"t1 (2)"}
 
@@ -57,7 +61,11 @@ def anew(answer: Answer, *, listed: str = "ptr-1") -> Play:
     """What is archived is taken back, and another turn comes under its id; then the old pointer is followed."""
     told = say(say(play(), "t0", "Hello."), "t1", OLD).look([raw("t0", "Hello."), raw("t1", OLD.text)])
     told.compact(shown=("Hello.", OLD.text), reply="In short.")
-    told.look([summary("s1", "In short.", covers=["t1"])], pointers=[point("t1", "ptr-1")], answers={"ptr-1": found(OLD.text)})
+    told.look(
+        [summary("s1", "In short.", covers=["t1"])],
+        pointers=[point("t1", "ptr-1")],
+        answers={"ptr-1": found(OLD.text)},
+    )
     told.call("rewind", {"turn": "t0"}).look([raw("t0", "Hello.")])
     say(told, "t1", NEW).look([raw("t0", "Hello."), raw("t1", NEW.text)])
     told.compact(shown=("Hello.", NEW.text), reply="In a word.")

@@ -121,14 +121,13 @@ def handed_out(observation: Observation) -> Iterator[tuple[Place, str, str]]:
 
 
 def _pointers(reading: Reading, tally: Tally, turn: str, observation: Observation) -> None:
-    """A pointer to nothing but the erased turn says that it was erased; where it was given out, for to another session
-    it is none of its own (EPO-2)."""
+    """A pointer to nothing but the erased turn says that it was erased: where it was given out, since to another
+    session it is none of its own (EPO-2)."""
     if observation.damaged:
         return
     for pointer in reading.pointers.values():
-        if (
-            reading.homes[pointer.token] != observation.session
-            or reading.turns_of(pointer.covers) != frozenset({turn})
+        if reading.homes[pointer.token] != observation.session or reading.turns_of(pointer.covers) != frozenset(
+            {turn}
         ):
             continue
         answer = observation.answers.get(pointer.token)

@@ -28,7 +28,7 @@ def named(header: Header, events: tuple[Event, ...]) -> tuple[Event, ...]:
 
 
 def _plain(event: Event) -> Event:
-    """The event with what it says as builtins: those who read a history may have made the vocabulary's values of it."""
+    """The event with what it says as builtins: whoever read it may have made the vocabulary's values of it."""
     return msgspec.structs.replace(event, value=msgspec.to_builtins(event.value, str_keys=True))
 
 
@@ -128,10 +128,7 @@ class _Names:
         if event.op == "pointers" and event.type is EventType.OK:
             told = [_renamed(each, self._tokens.setdefault(each["token"], dict(names))) for each in event.value]
             return msgspec.structs.replace(event, value=told)
-        if event.op == "append":
-            value = self._append(event, names)
-        else:
-            value = _renamed(event.value, names)
+        value = self._append(event, names) if event.op == "append" else _renamed(event.value, names)
         return msgspec.structs.replace(event, value=value)
 
     def _append(self, event: Event, names: Mapping[str, str]) -> Any:

@@ -1,8 +1,8 @@
 """What is established, and what comes in between: a restart, a branch, another session, something taken back.
 
-A standing rule, a mark, an erasure, a dropped statement, the model's last reply, damaged bytes: each has to be so still
-after whatever does not undo it. Every scenario here establishes all that the compactor can, lets one thing come in
-between, and then asks, follows, compacts, and erases once more.
+A standing rule, a mark, an erasure, a dropped statement, the model's last reply, damaged bytes: each has to be so
+still after whatever does not undo it. Every scenario here establishes all that the compactor can, lets one thing come
+in between, and then asks, follows, compacts, and erases once more.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,6 @@ from anchorhold.scenarios.plan import Plan, Scenario
 from anchorhold.workload import (
     AnyStep,
     Append,
-    Ask,
     Clear,
     Compact,
     Corrupt,
@@ -57,7 +56,8 @@ def establish(plan: Plan) -> Established:
     """Say and do all of it. What a compactor has no operation for stays undone."""
     planter = plan.planter
     system = planter.protect(planter.utter("You are a careful agent. Never delete anything.", speaker="system"))
-    rule = planter.protect(planter.utter(*(f"{f.text} Keep to that." for f in plan.facts(1)), speaker="user"))
+    (standing,) = plan.facts(1)
+    rule = planter.protect(planter.utter(f"{standing.text} Keep to that.", standing, speaker="user"))
     erased, dropped, *kept = (planter.utter(fact.text, fact) for fact in plan.facts(5))
     used = planter.marked(planter.utter("Go ahead with step one.", speaker="user"), "consumed")
     asking, result = planter.call(*plan.facts(1))
@@ -138,7 +138,7 @@ def _branch_left(plan: Plan, known: Established) -> tuple[AnyStep, ...]:
     )
 
 
-def _branch_erases(plan: Plan, known: Established) -> tuple[AnyStep, ...]:
+def _branch_erases(plan: Plan, _known: Established) -> tuple[AnyStep, ...]:
     """Something that only the branch said is erased in it."""
     (own,) = plan.said(*plan.facts(1))
     return (Fork(branch=TWIG), own, Forget(turn=own.turn.id), own, BACK)
@@ -260,7 +260,7 @@ def _damaged(name: str, needs: frozenset[str], between: Between) -> Scenario:
 
 
 def _said_anew(plan: Plan) -> tuple[AnyStep, ...]:
-    """What is archived, and dropped, and erased, is taken back; under the same ids come other turns (PROTOCOL, append).
+    """What is archived, and dropped, is taken back; under the same ids come other turns (PROTOCOL, append).
 
     An old pointer does not lead to them, no decision about the old ones is one about them, and they are there.
     """

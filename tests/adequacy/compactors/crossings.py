@@ -138,7 +138,7 @@ class RewindForgetsWhatWasErased(Rolling):
 
 
 class ErasesOnlyWhatItShows(Rolling):
-    """Looks for the turn in the window and under the summary: after a clear it is in neither, and nothing is erased."""
+    """Looks for the turn in the window and under the summary: after a clear it is in neither, and stays."""
 
     def erase(self, state: State, turn: str) -> bool:
         shown = turn in state.window or turn in state.covered

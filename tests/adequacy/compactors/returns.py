@@ -154,7 +154,9 @@ class HoldsArgumentsInDoubles(Journal):
     """Arguments are an object, and every number in it a double: of a long id the last digits are others."""
 
     def append(self, turn: Turn) -> str | None:
-        return super().append(anew(turn, lambda text: json.loads(text, parse_int=lambda n: int(float(n))), json.dumps))
+        return super().append(
+            anew(turn, lambda text: json.loads(text, parse_int=lambda n: int(float(n))), json.dumps)
+        )
 
 
 class ArchivesArgumentsParsed(Vault):
