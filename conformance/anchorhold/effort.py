@@ -19,6 +19,9 @@ class Budget:
     rounds: int
     """How often each directed scenario is written and played, each time with other turns and facts."""
     mixtures: int
+    """Seeded mixtures within one window (`anchorhold.scenarios.mixtures`)."""
+    journeys: int
+    """Seeded mixtures over sessions and branches (`anchorhold.scenarios.journeys`)."""
     walks: int
     """Walks through all operations and faults that Hypothesis draws."""
     shrinking: int
@@ -29,7 +32,7 @@ class Budget:
 
 
 BUDGETS: dict[Effort, Budget] = {
-    Effort.QUICK: Budget(rounds=1, mixtures=2, walks=0, shrinking=10_000, aimed=1),
-    Effort.STANDARD: Budget(rounds=1, mixtures=14, walks=0, shrinking=30_000),
-    Effort.THOROUGH: Budget(rounds=5, mixtures=150, walks=100, shrinking=120_000),
+    Effort.QUICK: Budget(rounds=1, mixtures=2, journeys=1, walks=0, shrinking=10_000, aimed=1),
+    Effort.STANDARD: Budget(rounds=1, mixtures=14, journeys=6, walks=0, shrinking=30_000),
+    Effort.THOROUGH: Budget(rounds=5, mixtures=150, journeys=60, walks=100, shrinking=120_000),
 }

@@ -131,6 +131,9 @@ def _pointers(reading: Reading, tally: Tally, turn: str, observation: Observatio
         ):
             continue
         answer = observation.answers.get(pointer.token)
+        if reading.taken_back(turn, observation.start):
+            # Either may be said of what was both erased and taken back.
+            continue
         if answer is not None and answer.kind is not AnswerKind.TOMBSTONED:
             tally.fail(
                 f"Turn {turn} was erased, and its pointer {pointer.token} answers with “{answer.kind}” instead of "

@@ -126,6 +126,8 @@ def _of_tokens(reading: Reading) -> Iterator[tuple[str, Situation, Answer, int]]
             before = known.get(token)
             if before is None or before.session != observation.session:
                 continue
+            if any(reading.taken_back(turn, observation.start) for turn in before.turns):
+                continue
             if len(before.turns) == 1 and any(
                 forgotten.get(turn, observation.end) < observation.start for turn in before.turns
             ):

@@ -105,6 +105,8 @@ def _not_there(reading: Reading, observation: Observation, turns: list[str]) -> 
     for turn in turns:
         if turn in standing | observation.withdrawn or any(drop.source == turn for drop in reading.drops):
             continue
+        if reading.parted.get(turn, observation.start) < observation.start:
+            continue
         if through_pointers(reading, observation, turn) is not Hold.LOOSE:
             continue
         tokens = [pointer.token for pointer in covering(reading, observation.pointers, turn)]

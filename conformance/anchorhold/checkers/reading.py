@@ -29,6 +29,7 @@ from anchorhold_spec.vocabulary import (
     Entry,
     Item,
     Pointer,
+    Turn,
 )
 
 
@@ -38,6 +39,11 @@ def said_by(known: "Known", append: Operation) -> Said | None:
         return None
     said = known.said.get(append.turn.id)
     return said if said is not None and said.at == append.end else None
+
+
+def _calls(turn: Turn) -> frozenset[str]:
+    """The calls that a turn makes or answers."""
+    return frozenset((*(call.id for call in turn.calls), *([] if turn.result_of is None else [turn.result_of])))
 
 
 class Known(Protocol):
@@ -245,6 +251,27 @@ class Reading(Knowing):
             return None
         ends, read = known
         return read[max(0, bisect_right(ends, observation.end) - 1)]
+
+    @once
+    def parted(self) -> Mapping[str, int]:
+        """Turns of which a call's other half was erased, and when: half a pair may not stay in a window (STR-1), so
+        they may leave it by the caller's wish, as with a clear, and under no summary."""
+        found: dict[str, int] = {}
+        for withdrawal in self.withdrawals:
+            if withdrawal.operation.op != "forget":
+                continue
+            for erased in withdrawal.turns:
+                calls = _calls(self.said[erased].turn)
+                for turn, said in self.said.items() if calls else ():
+                    if turn != erased and calls & _calls(said.turn):
+                        found.setdefault(turn, withdrawal.operation.start)
+        return found
+
+    def taken_back(self, turn: str, until: int) -> bool:
+        """Whether a rewind took a turn back before an event, whatever else was done about it."""
+        return any(
+            w.operation.op == "rewind" and turn in w.turns and w.operation.start < until for w in self.withdrawals
+        )
 
     def contained(self, text: str) -> frozenset[str]:
         """The turns whose words stand in a text."""

@@ -12,6 +12,7 @@ from anchorhold.scenarios.damage import DAMAGE, crash_at
 from anchorhold.scenarios.evidence import EVIDENCE
 from anchorhold.scenarios.growth import GROWTH
 from anchorhold.scenarios.index import INDEX
+from anchorhold.scenarios.journeys import journey
 from anchorhold.scenarios.keeping import KEEPING
 from anchorhold.scenarios.likeness import LIKENESS
 from anchorhold.scenarios.loosening import LOOSENING
@@ -55,3 +56,7 @@ def scenarios(
                 yield scenario, f"{scenario.name}:{number}" if scenario.fixed else f"{seed}:{scenario.name}:{number}"
     for number in range(budget.mixtures):
         yield mixture(number, seed), f"{seed}:mixture:{number}"
+    for number in range(budget.journeys):
+        travelled = journey(number, seed)
+        if travelled.needs <= means:
+            yield travelled, f"{seed}:journey:{number}"

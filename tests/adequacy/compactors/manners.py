@@ -108,11 +108,12 @@ class CompactsWhileItAppends(Rolling):
 class CompactsAsTurnsComeIn(AnswersLateWhileItCompacts):
     """The same, where others may call while a compaction that was asked for is under way."""
 
-    def append(self, turn: Turn) -> None:
+    def append(self, turn: Turn) -> str | None:
         with self.guard:
-            super().append(turn)
+            name = super().append(turn)
             if self.armed is None:
                 self.compact()
+            return name
 
 
 class NotesByItselfWhereTheModelFails(Rolling):
