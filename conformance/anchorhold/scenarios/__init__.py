@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from anchorhold.effort import BUDGETS, Budget, Effort
 from anchorhold.scenarios.beside import SIDE_BY_SIDE
+from anchorhold.scenarios.contents import CONTENTS
 from anchorhold.scenarios.damage import DAMAGE, crash_at
 from anchorhold.scenarios.evidence import EVIDENCE
 from anchorhold.scenarios.growth import GROWTH
@@ -36,6 +37,7 @@ DIRECTED: tuple[Scenario, ...] = (
     *TROUBLE,
     *LIKENESS,
     *OUTSIDE,
+    *CONTENTS,
 )
 
 
