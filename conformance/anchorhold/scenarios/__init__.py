@@ -16,6 +16,7 @@ from anchorhold.scenarios.keeping import KEEPING
 from anchorhold.scenarios.likeness import LIKENESS
 from anchorhold.scenarios.loosening import LOOSENING
 from anchorhold.scenarios.mixtures import mixture
+from anchorhold.scenarios.newest import NEWEST
 from anchorhold.scenarios.nothing import NOTHING
 from anchorhold.scenarios.outside import OUTSIDE
 from anchorhold.scenarios.plan import ASKED_FOR, Plan, Scenario
@@ -38,6 +39,7 @@ DIRECTED: tuple[Scenario, ...] = (
     *LIKENESS,
     *OUTSIDE,
     *CONTENTS,
+    *NEWEST,
 )
 
 

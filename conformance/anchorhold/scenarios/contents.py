@@ -129,16 +129,13 @@ def _large(plan: Plan) -> tuple[AnyStep, ...]:
     said.append(planter.attach(b"\xff\xd8" + rng.randbytes(A_COLUMN + rng.randrange(*OVER))))
     after = [planter.say(fact) for fact in (*plan.facts(AFTER - 1), planter.loose())]
     return (
-        *said[:3],
-        *said[3:],
+        *said,
         *after,
         Summariser(mode="drop"),
         Compact(),
-        Compact(),
         Probe(),
-        *(Ask(fact=fact) for fact in facts),
         Reopen(),
-        *(Ask(fact=fact, only=("search",)) for fact in facts[:2]),
+        *(Ask(fact=fact, only=("search",)) for fact in facts),
     )
 
 
