@@ -11,7 +11,20 @@ from collections.abc import Callable, Mapping
 
 Draw = Callable[[random.Random], str]
 
-WORDS = ("amber", "birch", "cobalt", "ember", "garnet", "hazel", "juniper", "maple", "ochre", "quartz", "rowan", "teal")
+WORDS = (
+    "amber",
+    "birch",
+    "cobalt",
+    "ember",
+    "garnet",
+    "hazel",
+    "juniper",
+    "maple",
+    "ochre",
+    "quartz",
+    "rowan",
+    "teal",
+)
 HOSTS = ("wiki.example.org", "api.example.com:8443", "docs.example.net", "localhost:3000")
 PEOPLE = ("mirela.okafor", "j_tanaka", "a-lindqvist", "yusuf+ops")
 HEXADECIMAL = "0123456789abcdef"
@@ -135,14 +148,24 @@ LAID_OUT: Mapping[str, tuple[str, ...]] = {
     ),
     "tables": ("| a | b |\n|---|:--|\n| {word} | {n} |\n|  | |",),
     "marks": ("\ufeff{word} {n} behind a mark.", "{word} \ufeff{n} \u200b around one."),
-    "blanks": ("  {word} {n}  ", "{word} {n}\t", "\n\n{word} {n}\n", "{word} {n}\r\n{word2}\r\n", "{word}\u3000{n}\u00a0"),
+    "blanks": (
+        "  {word} {n}  ",
+        "{word} {n}\t",
+        "\n\n{word} {n}\n",
+        "{word} {n}\r\n{word2}\r\n",
+        "{word}\u3000{n}\u00a0",
+    ),
     "terminals": (
         "\x1b[1;32m{word} {n}\x1b[0m\x1b[K",
         "\x1b]8;;https://{host}/{n}\x1b\\{word}\x1b]8;;\x1b\\",
         "{word} 10%\r{word} {n}%\r\n",
         "{word}\x08\x08{n}",
     ),
-    "ends": ("{word} {n} <|endoftext|> {word2}", "{word} {n}\nHuman: {word2}\n\nAssistant:", "{word} {n}\nEOF\n{word2}"),
+    "ends": (
+        "{word} {n} <|endoftext|> {word2}",
+        "{word} {n}\nHuman: {word2}\n\nAssistant:",
+        "{word} {n}\nEOF\n{word2}",
+    ),
 }
 """What is told by its lines, its beginning or its end: each is all of a turn."""
 

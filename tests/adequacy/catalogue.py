@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from compactors import (
+    contents,
     evidences,
     framings,
     indexes,
@@ -271,6 +272,7 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     *unseen_likeness.WRONG,
     *neighbours.WRONG,
     *leftovers.WRONG,
+    *contents.WRONG,
 )
 
 BLIND: frozenset[type[Any]] = frozenset(

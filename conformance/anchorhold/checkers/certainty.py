@@ -18,6 +18,7 @@ from anchorhold.checkers.words import content, negative, plain, sentences, short
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Item
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saying:
     """How a sentence speaks of a value of some subject."""
@@ -33,9 +34,10 @@ class Saying:
 
     def same(self, other: "Saying") -> bool:
         """Whether another sentence says it too, no more certainly and of the same attributes."""
-        return (
-            (self.denied, self.attributes) == (other.denied, other.attributes) and self.qualified <= other.qualified
-        )
+        return (self.denied, self.attributes) == (
+            other.denied,
+            other.attributes,
+        ) and self.qualified <= other.qualified
 
 
 def _slots(reading: Reading) -> dict[str, list[Assertion]]:

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from anchorhold.checkers.anchoring import where_looked
 from anchorhold.checkers.attribution import another
-from anchorhold.checkers.qualifiers import core
 from anchorhold.checkers.holding import WAITING, Hold, buries, hold, same_literal, says_item
+from anchorhold.checkers.qualifiers import core
 from anchorhold.checkers.reading import Reading
 from anchorhold.checkers.record import Drop, Said, Stretch
 from anchorhold.checkers.rule import RuleChecker

@@ -11,6 +11,7 @@ from anchorhold.scenarios.contents import CONTENTS
 from anchorhold.scenarios.damage import DAMAGE, crash_at
 from anchorhold.scenarios.evidence import EVIDENCE
 from anchorhold.scenarios.growth import GROWTH
+from anchorhold.scenarios.identities import IDENTITIES
 from anchorhold.scenarios.index import INDEX
 from anchorhold.scenarios.keeping import KEEPING
 from anchorhold.scenarios.likeness import LIKENESS
@@ -40,6 +41,7 @@ DIRECTED: tuple[Scenario, ...] = (
     *OUTSIDE,
     *CONTENTS,
     *NEWEST,
+    *IDENTITIES,
 )
 
 

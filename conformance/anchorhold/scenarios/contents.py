@@ -42,18 +42,19 @@ def _kinds(plan: Plan, kinds: Iterable[str], rng: random.Random) -> list[Append]
 
 
 def _argued(plan: Plan, kinds: Iterable[str], rng: random.Random) -> list[Append]:
-    """The same in the arguments of calls, each with its result. Asked for is what JSON writes as it is."""
+    """The same in the arguments of calls, each with its result. Asked for is what JSON writes as it is; every other
+    call is all that its turn says."""
     steps: list[Append] = []
-    for kind in kinds:
+    for number, kind in enumerate(kinds):
         asking, result = plan.planter.call()
         call = asking.turn.calls[0]
         texts = [filled(form, rng) for form in FORMS[kind]]
-        arguments = json.dumps({"about": call.id, "lines": texts}, ensure_ascii=False)
-        plain = [text for text in texts if json.dumps(text)[1:-1] == text]
-        facts = tuple(Fact(text=text, literal=text, kind=ARGUMENT) for text in plain[:2])
+        # Without blanks, so that STR-3 looks at them: who parses and writes them anew has every string in them.
+        arguments = json.dumps({"about": call.id, "lines": texts}, ensure_ascii=False, separators=(",", ":"))
+        facts = (Fact(text=text, literal=text, kind=ARGUMENT) for text in texts if json.dumps(text)[1:-1] == text)
         call = replace(call, arguments=arguments)
-        turn = replace(asking.turn, text=f"Looking this up ({call.id}).", calls=(call,))
-        steps += (Append(turn=turn, facts=facts), result)
+        turn = replace(asking.turn, text=f"Looking this up ({call.id})." if number % 2 else None, calls=(call,))
+        steps += (Append(turn=turn, facts=tuple(facts)), result)
     return steps
 
 
