@@ -1,5 +1,5 @@
-"""Statements whose value is not all of them: a bound, a denial, a doubt, a condition. Whoever keeps the value and loses
-the rest says something that nobody said (MAN-5).
+"""Statements whose value is not all of them: a bound, a denial, a doubt, a condition. Whoever keeps the value and
+loses the rest says something that nobody said (MAN-5).
 
 They have the forms of `anchorhold.planting`, so that what stands between "is" and the full stop is the value; but for
 the plain sentences, which deny something of their subject and have no slot that could be asked for.
@@ -45,7 +45,7 @@ PLAIN = (
     "{} cannot see {}.",
     "{} no longer needs {}.",
     "{} must not be given {}.",
-    "{} has nothing to do with {} and runs without it.",
+    "{} is not among the readers of {}.",
 )
 """Of a name and a path: denied in the sentence, and in no slot."""
 _SHAPES = tuple(

@@ -243,10 +243,10 @@ MODES: dict[str, Callable[[Sight], Reply]] = {
 
 `faithful` keeps every planted statement that it was shown, verbatim; `paraphrase` keeps none of their literals;
 `drop` keeps no statement at all; `invent` adds one that no turn made; `flip` loses every "not", `harden` every
-"probably", bound and condition; `number` changes the numbers of every literal; `swap` gives the values of one subject's attributes to each
-other; `misattribute` has the assistant say what the user said, and the reverse. The others are no summaries: OUT-1
-says that none of them is to be committed. `same` is the previous summary unchanged, and faithful as long as there is
-none.
+"probably", bound and condition; `number` changes the numbers of every literal; `swap` gives the values of one
+subject's attributes to each other; `misattribute` has the assistant say what the user said, and the reverse. The
+others are no summaries: OUT-1 says that none of them is to be committed. `same` is the previous summary unchanged,
+and faithful as long as there is none.
 """
 
 SUMMARIES = frozenset(

@@ -1,15 +1,14 @@
 """Kinds of text that some tool on the way takes for its own, each drawn anew from a seed.
 
-A store fed from HTML unescapes what looks like an entity, a template engine fills what looks like a variable, a masker
-blacks out what looks like an address, and so on. To the transcript all of it is text, and comes back as it came.
+A store fed from HTML unescapes what looks like an entity, a template engine fills what looks like a variable, a
+masker blacks out what looks like an address, and so on. To the transcript all of it is text, and it comes back as it
+came.
 
 Every kind has several forms, all of which are sent together: whoever changes one of them is seen whatever the seed.
 """
 
 import random
-from collections.abc import Callable, Mapping
-
-Draw = Callable[[random.Random], str]
+from collections.abc import Mapping
 
 WORDS = (
     "amber",

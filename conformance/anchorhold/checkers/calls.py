@@ -34,7 +34,7 @@ class _Call:
 
 
 class CallsAndResults(Watch):
-    """Each call that was answered, in every look after a first compaction: it is in the window with a result of it, or
+    """Each call that was answered, in every look after a first compaction: it is in the window with a result, or
     nothing of it is.
 
     Ids of calls come again, since some services number the calls of each turn anew: a result is of the latest call of

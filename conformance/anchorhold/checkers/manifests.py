@@ -172,7 +172,8 @@ def _misattributed(entry: Entry, carrier: str, sources: Iterable[Said]) -> str |
 def _narrower(entry: Entry, facts: Iterable[Fact]) -> str | None:
     """What an entry of a slot leaves out of the value that the source gives that slot, in words; none where nothing.
 
-    Polarity, certainty, bounds, conditions and unit are part of a value. An entry of the kind `negation` says so itself.
+    Polarity, certainty, bounds, conditions and unit are part of a value. An entry of the kind `negation` says so
+    itself.
     """
     own = [f for f in facts if f.subject == entry.subject and f.attribute == entry.attribute]
     if entry.subject is None or entry.attribute is None or any(stands(f.literal, entry.literal) for f in own):

@@ -1,5 +1,5 @@
-"""Content that some tool on the way takes for its own, and content that is larger than many a store takes in one piece:
-it comes back as it came, and is found by what it says."""
+"""Content that some tool on the way takes for its own, and content that is larger than many a store takes at once: it
+comes back as it came, and is found by what it says."""
 
 import json
 import random
@@ -83,7 +83,7 @@ def _markup(plan: Plan) -> tuple[AnyStep, ...]:
 
 
 def _tokens(plan: Plan) -> tuple[AnyStep, ...]:
-    """Addresses, keys, numbers with their separators, and escapes, in turns and in arguments (STR-3, ANC-1, IDX-1)."""
+    """Addresses, keys, numbers with separators, and escapes, in turns and in arguments (STR-3, ANC-1, IDX-1)."""
     rng = _rng(plan)
     kinds = ("personal", "secrets", "numbers", "escapes")
     return _asked(plan, (*_kinds(plan, kinds, rng), *_argued(plan, kinds, rng)), rng)

@@ -75,8 +75,8 @@ def _ids_normalised(plan: Plan) -> tuple[AnyStep, ...]:
 
 
 def _calls_again(plan: Plan) -> tuple[AnyStep, ...]:
-    """A call is answered twice, and later calls have the id of an earlier one, as where a service numbers the calls of
-    each answer anew; every result is a turn of its own (IDX-2, STR-1)."""
+    """A call is answered twice, and later calls have the id of an earlier one, as where a service numbers the calls
+    of each answer anew; every result is a turn of its own (IDX-2, STR-1)."""
     planter = plan.planter
 
     def call(name: str | None) -> tuple[Append, Append]:
