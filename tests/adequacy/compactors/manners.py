@@ -6,7 +6,7 @@ from typing import Any
 
 from anchorhold.compactor import Reply, Shown, SummariserError
 from anchorhold_spec.vocabulary import CarrierKind, Item, Outcome, OutcomeKind, Pointer, Turn
-from compactors.common import committed, failed, limit, nothing, objection, refused, whole
+from compactors.common import committed, failed, limit, nothing, objection, paired, refused, whole
 from compactors.rolling import Rolling, State
 
 
@@ -52,9 +52,8 @@ class TakesOneGroupAtATime(Rolling):
         old = super().chosen()
         if not old:
             return []
-        calls = {call.id for call in old[0].calls}
-        if calls:
-            return [old[0], *(turn for turn in old if turn.result_of in calls)]
+        if old[0].calls:
+            return [old[0], *(result for asking, result in paired(old) if asking == old[0].id)]
         return [turn for turn in old[: self.FEW] if not turn.calls and turn.result_of is None] or old
 
     def compact(self) -> Outcome:
