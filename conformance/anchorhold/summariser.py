@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from anchorhold.compactor import Reply, Shown, SummariserError
+from anchorhold.qualified import bare
 from anchorhold_spec.vocabulary import Fact
 
 OPENINGS = (
@@ -201,7 +202,7 @@ def renumbered(fact: Fact) -> str:
 
 
 def _harden(sight: Sight) -> Reply:
-    return Reply(text=_page(sight.call, (fact.text.replace(" probably ", " ") for fact in sight.facts)))
+    return Reply(text=_page(sight.call, (bare(fact.text, fact.literal) for fact in sight.facts)))
 
 
 def _swap(sight: Sight) -> Reply:
@@ -255,10 +256,10 @@ MODES: dict[str, Callable[[Sight], Reply]] = {
 
 `faithful` keeps every planted statement that it was shown, verbatim; `paraphrase` keeps none of their literals;
 `drop` keeps no statement at all; `invent` adds one that no turn made; `flip` loses every "not", `harden` every
-"probably"; `number` changes the numbers of every literal; `swap` gives the values of one subject's attributes to each
-other; `misattribute` has the assistant say what the user said, and the reverse. The others are no summaries: OUT-1
-says that none of them is to be committed. `same` is the previous summary unchanged, and faithful as long as there is
-none.
+"probably", bound and condition; `number` changes the numbers of every literal; `swap` gives the values of one
+subject's attributes to each other; `misattribute` has the assistant say what the user said, and the reverse. The
+others are no summaries: OUT-1 says that none of them is to be committed. `same` is the previous summary unchanged,
+and faithful as long as there is none.
 """
 
 SUMMARIES = frozenset(

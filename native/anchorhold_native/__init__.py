@@ -8,7 +8,7 @@ from typing import Final
 
 __all__ = ["LAYOUT", "RULES"]
 
-RULES: Final = 4
+RULES: Final = 5
 """Which rules of extraction this was written for: `anchorhold_reference.extract.engine.RULES` of the same date."""
 
 LAYOUT: Final = 6

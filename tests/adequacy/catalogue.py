@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from compactors import (
+    contents,
     crossings,
     evidences,
     framings,
@@ -273,6 +274,7 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     *neighbours.WRONG,
     *leftovers.WRONG,
     *crossings.WRONG,
+    *contents.WRONG,
 )
 
 BLIND: frozenset[type[Any]] = frozenset(

@@ -347,9 +347,11 @@ def test_man_5_values_swapped_between_attributes_are_not_what_was_said() -> None
     assert "it is said of the" in told.failures[0].sentence
 
 
-def test_man_5_an_answer_keeps_the_doubt() -> None:
+def test_man_5_an_answer_keeps_the_doubt_and_so_does_a_value_beside_it() -> None:
     certain = ask(gone(DOUBT, operations=ASKING), DOUBT, found(CERTAIN, value="512 MiB"))
-    doubtful = ask(gone(DOUBT, operations=ASKING), DOUBT, found(DOUBT.text, value="512 MiB"))
+    halved = ask(gone(DOUBT, operations=ASKING), DOUBT, found(DOUBT.text, value="512 MiB"))
+    doubtful = ask(gone(DOUBT, operations=ASKING), DOUBT, found(DOUBT.text, value="probably 512 MiB"))
 
-    assert "the doubt is gone" in judge("MAN-5", certain).failures[0].sentence
+    for blamed in (certain, halved):
+        assert "the doubt is gone" in judge("MAN-5", blamed).failures[0].sentence
     assert judge("MAN-5", doubtful).failures == ()

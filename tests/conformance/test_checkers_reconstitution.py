@@ -86,6 +86,16 @@ class TestReconstitution:
 
         assert len(judge("REC-1", play).failures) == failures
 
+    @pytest.mark.parametrize("literal", ["a &amp;&amp; 8173", "stop; go 12", "Is it? Yes 31."])
+    def test_rec_1_what_was_said_may_have_the_end_of_a_sentence_in_it(self, literal: str) -> None:
+        said = f"Row 5 of it read {literal} there."
+        play = Play(FULL).say("t1", said).look([raw("t1", said)])
+        play.call("search", {"literal": literal}, found(said)).call(
+            "search", {"literal": literal}, found(f"No results for '{literal}'.")
+        )
+
+        assert len(judge("REC-1", play).failures) == 1
+
     def test_rec_1_names_a_finding_of_what_was_never_said(self) -> None:
         assert len(asked("search", found("No results for 'zz-1'."), literal="zz-1").failures) == 1
 

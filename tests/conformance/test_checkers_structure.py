@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from history_builder import ALL, KEEPING, Play, answer, found, judge, raw, slot, summary
@@ -51,6 +52,36 @@ def test_str_1_a_call_and_its_result_are_there_or_not_together(kept: Sequence[st
 
     assert told.triggered == 1
     assert len(told.failures) == failures
+
+
+LATER = replace(CALL, id="later", text="Looking again.")
+ITS_OWN = replace(RESULT, id="its-own", text="It reads otherwise.")
+MORE = replace(RESULT, id="more", text="And the rest of it.")
+
+
+@pytest.mark.parametrize(
+    ("turns", "kept", "failures"),
+    [
+        ((CALL, RESULT, LATER, ITS_OWN), ("later", "its-own"), 0),
+        ((CALL, RESULT, LATER, ITS_OWN), ("call", "result"), 0),
+        ((CALL, RESULT, LATER, ITS_OWN), ("call", "its-own"), 1),
+        ((CALL, RESULT, LATER, ITS_OWN), ("call", "result", "later"), 1),
+        ((CALL, RESULT, MORE), ("call", "result", "more"), 0),
+        ((CALL, RESULT, MORE), ("call", "more"), 0),
+        ((CALL, RESULT, MORE), ("more",), 1),
+        ((CALL, RESULT, MORE), ("call",), 1),
+        ((RESULT, CALL), ("call",), 1),
+    ],
+)
+def test_str_1_a_result_is_of_the_latest_call_of_its_id_and_not_always_the_only_one(
+    turns: Sequence[Turn], kept: Sequence[str], failures: int
+) -> None:
+    play = Play()
+    for turn in turns:
+        say(play, turn)
+    play.compact().look([summary("s1", "Notes."), *(item(turn) for turn in turns if turn.id in kept)])
+
+    assert len(judge("STR-1", play).failures) == failures
 
 
 def test_str_1_a_result_whose_words_were_cleared_is_still_there() -> None:
@@ -292,6 +323,8 @@ SPACED = json.dumps(json.loads(ASKED))
         (SPACED.replace("9007199254740993", "9.007199254740993e15"), SPACED, None),
         (SPACED.replace("9007199254740993", "90071992547409930"), SPACED, "9007199254740993"),
         (SPACED.replace("0.1", "0.11"), SPACED, "0.10"),
+        # What reads as a number too large for anybody is none of theirs: part of a digest.
+        (f"{SPACED} 1e99999999999999999999", SPACED, None),
         (SPACED.replace("Z\\u00fcrich", "Zu\\u0308rich"), SPACED, "Zürich"),
         (SPACED.replace("  a", "a"), SPACED, "a"),
         (SPACED.replace("b\\tc", "b c"), SPACED, "b"),

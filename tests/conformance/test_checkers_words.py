@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from anchorhold.checkers.record import Said
 from anchorhold.checkers.turns import raw_turns
-from anchorhold.checkers.words import carries_calls, forms, holds, plain, quotes, says, sentences, stands
+from anchorhold.checkers.words import carries_calls, forms, holds, negative, plain, quotes, says, sentences, stands
 from anchorhold.planting import KINDS, Planter
 from anchorhold_spec.vocabulary import CarrierKind, Fact, Item, ToolCall, Turn
 
@@ -187,3 +187,22 @@ def test_a_turn_that_is_only_being_appended_is_none_of_those_that_were_said(turn
     item = Item(id="i", kind=CarrierKind.RAW, text="Go on.", turn=turn)
 
     assert raw_turns((item,), {}, {"t9": "t9", "m-9": "t9"}) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "denies"),
+    [
+        ("can't reach it", True),
+        ("can’t reach it", True),
+        ("can&#x27;t reach it", True),
+        ("can\\u2019t reach it", True),
+        ("isn\\'t so", True),
+        ("no longer so", True),
+        ("not 5 ms", True),
+        ("no more than 5 ms", False),
+        ("not later than 5", False),
+        ("another note", False),
+    ],
+)
+def test_what_denies_may_be_written_in_many_ways_and_a_bound_denies_nothing(text: str, denies: bool) -> None:
+    assert negative(text) is denies

@@ -188,6 +188,7 @@ def test_man_5_words_that_hedge_with_others_only_do_not_hedge_alone(engine, text
         ("we met Ana Kelvo", "entity", "Ana Kelvo"),
         ("invoice is NOT paid yet", "negation", "is NOT paid yet"),
         ("it didn't run", "negation", "didn't run"),
+        ("it can't reach /srv/kestrel/ledger81.sock.", "negation", "can't reach /srv/kestrel/ledger81.sock"),
         ("maybe it ran", "hedge", "maybe it ran"),
     ],
 )
@@ -316,6 +317,13 @@ def test_a_unit_at_the_end_of_a_sentence_ends_it(engine, unit: str) -> None:
         ("relay-58", "request timeout", f"63 {unit}"),
         ("job J-296", "owner token", "mda0458a"),
     }
+
+
+def test_a_name_that_ends_with_a_point_and_a_letter_ends_its_sentence(engine) -> None:
+    text = "job J-11 must not be given /srv/conf43.d. The log file of job J-23 is /srv/argus7.sock."
+    slots = {(m.subject, m.attribute, m.literal) for m in mentions(text, engine=engine) if m.subject is not None}
+
+    assert slots == {("job J-23", "log file", "/srv/argus7.sock")}
 
 
 def test_man_1_a_unit_is_part_of_its_number_and_no_literal_of_its_own(engine):

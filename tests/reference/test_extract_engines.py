@@ -23,7 +23,7 @@ from anchorhold_reference.extract.text import NEGATING_WORDS, SPEAKERS
 from anchorhold_spec.vocabulary import Turn
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
-READ = {4: "4948201265a5d7a798d8fe7c2842eb790e6ee46e30183fafb8e8b2355a46a5ce"}
+READ = {5: "daf34a4b8526981cda729d3c7c2904d424778ec6300006372881cf84e687ec89"}
 """Rules → digest of the facts of `SAMPLE`."""
 SAMPLE = tuple(
     sorted(

@@ -8,7 +8,7 @@ digits; and who shows them in the window as they were written gives them back so
 import json
 import re
 from collections.abc import Iterator
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, DecimalException
 from functools import lru_cache
 
 from anchorhold.checkers.words import leaves, shorten
@@ -96,7 +96,7 @@ def _exact(number: str) -> Decimal | str:
     """What a number is, whatever way it is written; an integer's neighbours are others, however long it is."""
     try:
         return Decimal(number).normalize() if len(number) < PRECISE else number
-    except InvalidOperation:
+    except DecimalException:  # "1e99999999", as it stands in a digest
         return number
 
 

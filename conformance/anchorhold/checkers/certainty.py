@@ -4,12 +4,12 @@ What the model writes is the model's word. It becomes the compactor's where a ma
 compactor wrote the sentence itself, where an answer hands it out, or where nothing else is left of what was said.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from anchorhold.checkers.holding import HELD, Hold, asks_for, hold, same_literal, through_pointers
 from anchorhold.checkers.provenance import reply_of
+from anchorhold.checkers.qualifiers import Qualifier, around, core, lost, qualified, unqualified
 from anchorhold.checkers.reading import Reading
 from anchorhold.checkers.record import CONTENT, Assertion, Observation, Stretch
 from anchorhold.checkers.rule import RuleChecker
@@ -17,18 +17,6 @@ from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import content, negative, plain, sentences, shorten, stands, statements
 from anchorhold.compactor import Mechanism
 from anchorhold_spec.vocabulary import Item
-
-HEDGE = re.compile(
-    r"\b(?:probably|perhaps|maybe|may|might|possibly|likely|seems?|appears?|apparently|presumably|unconfirmed|"
-    r"unverified|supposedly|allegedly|(?:not|un)sure|unclear|I think|I believe|guess)\b",
-    re.IGNORECASE,
-)
-LEADING = re.compile(rf"^(?:not\s+|{HEDGE.pattern}\s+)+", re.IGNORECASE)
-
-
-def core(literal: str) -> str:
-    """A value without the hedge or the "not" before it."""
-    return LEADING.sub("", plain(literal))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,19 +28,23 @@ class Saying:
     """Whether it has a negation anywhere."""
     denied: bool
     """Whether it has one where it brings subject and value together: others may be of what else stands in it."""
-    hedged: bool
+    qualified: frozenset[Qualifier]
+    """Its doubts, bounds and conditions, of whatever in it."""
     attributes: frozenset[str]
 
     def same(self, other: "Saying") -> bool:
-        """Whether another sentence says it too, as certainly and of the same attributes."""
-        return (self.denied, self.hedged, self.attributes) == (other.denied, other.hedged, other.attributes)
+        """Whether another sentence says it too, no more certainly and of the same attributes."""
+        return (self.denied, self.attributes) == (
+            other.denied,
+            other.attributes,
+        ) and self.qualified <= other.qualified
 
 
 def _slots(reading: Reading) -> dict[str, list[Assertion]]:
     """The assertions about each subject."""
     found: dict[str, list[Assertion]] = {}
     for assertion in reading.assertions:
-        if assertion.fact.subject is not None and assertion.fact.attribute is not None:
+        if assertion.fact.subject is not None:
             found.setdefault(assertion.fact.subject, []).append(assertion)
     return found
 
@@ -69,14 +61,14 @@ def _sayings(text: str, assertion: Assertion, attributes: frozenset[str]) -> Ite
                 sentence=sentence,
                 negated=negative(sentence),
                 denied=bool(denials) and all(denials),
-                hedged=HEDGE.search(sentence) is not None,
+                qualified=qualified(sentence),
                 attributes=frozenset(a for a in attributes if a.casefold() in low),
             )
 
 
 def _wrong(saying: Saying, alike: list[Assertion]) -> str | None:
     """Why none of the assertions of this value makes a sentence true, in words; none where one does."""
-    fitting = [a for a in alike if not saying.attributes or a.fact.attribute in saying.attributes]
+    fitting = [a for a in alike if not saying.attributes or a.fact.attribute in {None, *saying.attributes}]
     if not fitting:
         there = " and ".join(sorted(saying.attributes))
         return f"it is said of the {there}, and was said of the {alike[0].fact.attribute}"
@@ -85,9 +77,8 @@ def _wrong(saying: Saying, alike: list[Assertion]) -> str | None:
     if len(unlike) == len(fitting):
         return "a “not” has come" if saying.denied else "the “not” is gone"
     certain = [a for a in fitting if a not in unlike]
-    if not saying.hedged and all(HEDGE.search(a.fact.text) for a in certain):
-        return "the doubt is gone"
-    return None
+    gone = [lost(a.fact.literal, saying.sentence) for a in certain]
+    return gone[0] if all(gone) else None
 
 
 def _vouched(observation: Observation, item: Item, assertion: Assertion, saying: Saying) -> bool:
@@ -99,9 +90,14 @@ def _vouched(observation: Observation, item: Item, assertion: Assertion, saying:
         and entry.subject in (None, assertion.fact.subject)
         and (entry.subject is not None or not any(stands(entry.literal, sentence) for sentence in others))
         and (entry.attribute is None or not saying.attributes or entry.attribute in saying.attributes)
-        and HEDGE.search(entry.literal) is None
+        and not _keeps(assertion.fact.literal, entry.literal)
         for entry in observation.manifests.get(item.id, ())
     )
+
+
+def _keeps(literal: str, given: str) -> bool:
+    """Whether what is given of a literal has the doubt, bound or condition that the literal has."""
+    return bool(qualified(around(literal))) and lost(literal, given) is None
 
 
 def _the_models(
@@ -156,7 +152,7 @@ def _judge(
     reading: Reading, tally: Tally, stretch: Stretch, item: Item, assertion: Assertion, told: list[Assertion]
 ) -> None:
     observation = stretch.after
-    attributes = frozenset(a.fact.attribute or "" for a in told)
+    attributes = frozenset(a.fact.attribute for a in told if a.fact.attribute is not None)
     alike = [a for a in told if core(a.fact.literal) == core(assertion.fact.literal)]
     for saying in _sayings(content(item), assertion, attributes):
         tally.trigger()
@@ -180,24 +176,37 @@ def _judge(
 
 
 def _answers(reading: Reading, tally: Tally) -> None:
-    """What is answered of a hedged assertion keeps the hedge."""
+    """What is answered of an assertion that is doubted, bounded, denied or tied to a condition keeps that; so does a
+    value beside the text, for who asks for a value may read no more."""
     for observation in reading.observations:
         for question in observation.questions:
-            text = content(question.answer)
-            if question.answer.kind not in CONTENT or not text or question.operation.op != "reconstitute":
+            answer = question.answer
+            if answer.kind not in CONTENT or question.operation.op != "reconstitute":
                 continue
             asked = [a for a in reading.assertions if a.at < question.operation.start and asks_for(question, a)]
-            if not asked or HEDGE.search(asked[-1].fact.text) is None:
+            if not asked or core(asked[-1].fact.literal) == plain(asked[-1].fact.literal):
                 continue
+            last = asked[-1]
             tally.trigger()
-            if stands(core(asked[-1].fact.literal), text) and HEDGE.search(text) is None:
-                tally.fail(
-                    f"Asked for the {asked[-1].fact.attribute} of {asked[-1].fact.subject}, of which turn "
-                    f"{asked[-1].turn} says “{plain(asked[-1].fact.text)}”, the compactor answers “{shorten(text)}”: "
-                    "the doubt is gone.",
-                    fact=asked[-1].fact.text,
-                    event=question.operation.end,
-                )
+            # What it answers of another turn is REC-1's.
+            other = reading.turn_of(answer.source) not in (None, last.turn)
+            for said in (content(answer), answer.value or ""):
+                why = None if other else _weakened(last.fact.literal, said, value=said == answer.value)
+                if why is not None:
+                    tally.fail(
+                        f"Asked for the {last.fact.attribute} of {last.fact.subject}, of which turn {last.turn} says "
+                        f"“{plain(last.fact.text)}”, the compactor answers “{shorten(said)}”: {why}.",
+                        fact=last.fact.text,
+                        event=question.operation.end,
+                    )
+                    break
+
+
+def _weakened(literal: str, said: str, *, value: bool) -> str | None:
+    """What is gone of a literal in what is answered, in words; none where nothing is."""
+    if value and unqualified(literal, said):
+        return lost(literal, said) or "the “not” is gone"
+    return lost(literal, said) if stands(core(literal), said) else None
 
 
 CHECKERS = (RuleChecker(rule="MAN-5", minimum=3, mechanisms=(Mechanism.SUMMARISER,), examine=man_5),)

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from anchorhold.checkers.anchoring import where_looked
 from anchorhold.checkers.attribution import another
-from anchorhold.checkers.certainty import core
 from anchorhold.checkers.holding import WAITING, Hold, buries, hold, same_literal, says_item
+from anchorhold.checkers.qualifiers import core
 from anchorhold.checkers.reading import Reading
 from anchorhold.checkers.record import Drop, Said, Stretch
 from anchorhold.checkers.rule import RuleChecker
@@ -172,16 +172,17 @@ def _misattributed(entry: Entry, carrier: str, sources: Iterable[Said]) -> str |
 def _narrower(entry: Entry, facts: Iterable[Fact]) -> str | None:
     """What an entry of a slot leaves out of the value that the source gives that slot, in words; none where nothing.
 
-    Polarity, certainty and unit are part of a value. An entry of the kind `negation` says so itself.
+    Polarity, certainty, bounds, conditions and unit are part of a value. An entry of the kind `negation` says so
+    itself.
     """
     own = [f for f in facts if f.subject == entry.subject and f.attribute == entry.attribute]
     if entry.subject is None or entry.attribute is None or any(stands(f.literal, entry.literal) for f in own):
         return None
     for fact in own:
         value, literal = plain(fact.literal), plain(entry.literal)
-        before = value.removesuffix(literal).strip()
-        if before and before != value and core(value) == literal and (entry.kind != "negation" or before != "not"):
-            return f"the source says “{value}” of it, and the “{before}” is gone"
+        if core(value) == literal != value and (entry.kind != "negation" or value != f"not {literal}"):
+            gone = " … ".join(part for part in map(str.strip, value.split(literal, 1)) if part)
+            return f"the source says “{value}” of it, and the “{gone}” is gone"
         unit = value.removeprefix(literal)
         if unit != value and literal[-1:].isdigit() and UNIT.fullmatch(unit):
             return f"the source says “{value}” of it, and the unit is gone"

@@ -27,10 +27,11 @@ def _quoted(literal: str, text: str, sources: list[str]) -> bool:
     if not flat:
         return True
     for source in sources:
-        for sentence in sentences(source):
-            if plain(literal) not in sentence:
-                continue
-            others = {word.casefold() for word in WORD.findall(sentence.replace(plain(literal), " "))}
+        flat_literal = plain(literal)
+        # What has the end of a sentence in it ("a && b; c") stands in none.
+        whole = [plain(source)] if flat_literal in plain(source) else []
+        for sentence in [s for s in sentences(source) if flat_literal in s] or whole:
+            others = {word.casefold() for word in WORD.findall(sentence.replace(flat_literal, " "))}
             if not others or others & flat:
                 return True
     return False

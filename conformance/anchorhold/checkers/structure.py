@@ -8,9 +8,10 @@ from itertools import islice, pairwise
 from operator import lt
 
 from anchorhold.checkers.arguments import Arguments, written_oddly
+from anchorhold.checkers.calls import CallsAndResults
 from anchorhold.checkers.ids import UNMAKING, Ids
 from anchorhold.checkers.keys import Keys
-from anchorhold.checkers.reading import Known, Reading, said_by
+from anchorhold.checkers.reading import Known, Reading
 from anchorhold.checkers.record import Observation, Operation
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
 from anchorhold.checkers.tally import Tally
@@ -21,99 +22,6 @@ from anchorhold_spec.vocabulary import AnswerKind, CarrierKind, Item, Turn
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 SURE = 16
 """Letters and digits in a row by which a turn is known again whatever became of the rest."""
-
-
-def _there(known: Known, look: Observation) -> frozenset[str]:
-    """The turns that have an item of their own in the window, whatever it says by now, or stand in one."""
-    raw, said = look.raw, known.said
-    more: set[str] | None = None
-    for item in look.items:
-        if item.turn is None or item.turn in raw or item.kind is CarrierKind.SUMMARY:
-            continue
-        turn = known.turn_of(item.turn)
-        if turn is not None and turn in said:
-            more = more or set()
-            more.add(turn)
-    return raw | more if more else raw
-
-
-class CallsAndResults(Watch):
-    """Each call that was answered, in every look after a first compaction: both are in the window, or neither."""
-
-    operations = frozenset({"append", "compact"})
-
-    def __init__(self, known: Known, keys: Keys, tally: Tally) -> None:
-        super().__init__(known, keys, tally)
-        self._compacted = False
-        self._asking: dict[str, str] = {}
-        """Calls, with the turn that asks."""
-        self._results: dict[str, str] = {}
-        """Calls that were answered, with the turn that answers."""
-        self._of: dict[str, list[str]] = {}
-        """Calls that a turn asks or answers."""
-        self._pairs: dict[str, int] = {}
-        """How many calls of each session were answered."""
-
-    def operation(self, operation: Operation) -> None:
-        if operation.op == "compact":
-            self._compacted = True
-            return
-        turn = operation.turn
-        if not turn.calls and turn.result_of is None:
-            return
-        said = said_by(self.known, operation)
-        if said is None:
-            return
-        for call in said.turn.calls:
-            self._asking.setdefault(call.id, said.turn.id)
-            self._of.setdefault(said.turn.id, []).append(call.id)
-            self._pair(call.id)
-        if said.turn.result_of is not None:
-            new = said.turn.result_of not in self._results
-            self._results[said.turn.result_of] = said.turn.id
-            self._of.setdefault(said.turn.id, []).append(said.turn.result_of)
-            if new:
-                self._pair(said.turn.result_of)
-
-    def _pair(self, call: str) -> None:
-        if call in self._asking and call in self._results:
-            session = self.known.said[self._asking[call]].session
-            self._pairs[session] = self._pairs.get(session, 0) + 1
-
-    def look(self, look: Observation) -> None:
-        if look.live is None or not self._compacted or not self._results:
-            return
-        there = _there(self.known, look)
-        # Of pairs that are wholly in or wholly out nothing has to be said; what is in is not more than the window.
-        of = self._of
-        concerned = {call for turn in there if turn in of for call in of[turn]}
-        if look.withdrawn or self.known.forks:
-            pairs = ((asking, self._results.get(call)) for call, asking in self._asking.items())
-            self.tally.trigger(sum(result is not None and self._present(look, a, result) for a, result in pairs))
-        else:
-            self.tally.trigger(self._pairs.get(look.session, 0))
-        asked, results = self._asking, self._results
-        torn = [call for call in concerned if (asked.get(call) in there) is not (results.get(call) in there)]
-        for call in sorted(torn, key=lambda call: self.known.order.get(asked.get(call, ""), -1)):
-            asking, result = asked.get(call), results.get(call)
-            if asking is not None and result is not None and self._present(look, asking, result):
-                what = (
-                    f"Call {call} is in the window (turn {asking}) and its result (turn {result}) is not"
-                    if asking in there
-                    else f"The result of call {call} is in the window (turn {result}) and the call "
-                    f"(turn {asking}) is not"
-                )
-                self.tally.fail(f"{what}.", fact=call, event=look.end)
-
-    def _present(self, look: Observation, *turns: str) -> bool:
-        said = [self.known.said[turn] for turn in turns]
-        return all(
-            one.certain
-            and one.at < look.start
-            and one.turn.id not in look.withdrawn
-            and self.known.belongs(one.turn.id, look.session)
-            for one in said
-        )
 
 
 class Order(Watch):

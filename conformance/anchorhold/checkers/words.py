@@ -13,7 +13,13 @@ from typing import Any
 
 from anchorhold_spec.vocabulary import Answer, Fact, Item, ToolCall, Turn
 
-NEGATION = re.compile(r"\b(?:not|no|never|without|cannot|nor|neither|none)\b|n['’]t\b", re.IGNORECASE)
+NEGATION = re.compile(
+    r"\b(?:not|no)\b(?!\s+(?:more|greater|higher|larger|longer|later|less|fewer|lower|smaller|shorter|earlier|sooner)"
+    r"\s+than\b)|\b(?:never|without|cannot|nor|neither|none)\b"
+    r"|n(?:\\*['’]|&#x27;|&#39;|&apos;|&rsquo;|\\+u2019|\\+u0027)t\b",
+    re.IGNORECASE,
+)
+"""What denies, also where HTML or JSON writes the apostrophe. "No more than" denies nothing: it is a bound."""
 SENTENCE_END = re.compile(
     r"\n+|(?<=[.!?;])(?:\s|\\+[nrt])+"
     r"|(?:\\+[nr])+(?=(?:\s|\\+t)*(?:[-*•#>|]|\d{1,3}[.)])\s)"

@@ -57,13 +57,15 @@ def adequacy(
     Ends with 0 where every wrong one was caught with every seed, by a rule that it breaks, no right one was blamed,
     and every rule has a wrong one; with 1 where not, 2 for a usage error or a catalogue that cannot be read.
     """
+    budget = BUDGETS[effort]
     unknown = sorted(set(rule or ()) - set(RULES))
     if unknown:
         _usage(f"there is no rule {unknown[0]}; `anchorhold spec list` gives them all")
-    strange = sorted(set(scenario or ()) - {each.name for each in (*DIRECTED, AUDITED)})
+    drawn = (*(f"mixture-{n}" for n in range(budget.mixtures)), *(f"journey-{n}" for n in range(budget.journeys)))
+    strange = sorted(set(scenario or ()) - {*(each.name for each in (*DIRECTED, AUDITED)), *drawn})
     if strange:
         _usage(f"there is no scenario {strange[0]}")
-    if scenario and (undirected or BUDGETS[effort].aimed is not None):
+    if scenario and (undirected or budget.aimed is not None):
         _usage("--scenario names what is played, and --undirected and --effort quick choose that by themselves")
     asked = Asked(
         path=catalogue,

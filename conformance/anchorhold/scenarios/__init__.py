@@ -7,16 +7,19 @@ from collections.abc import Iterator
 
 from anchorhold.effort import BUDGETS, Budget, Effort
 from anchorhold.scenarios.beside import SIDE_BY_SIDE
+from anchorhold.scenarios.contents import CONTENTS
 from anchorhold.scenarios.crossings import CROSSINGS
 from anchorhold.scenarios.damage import DAMAGE, crash_at
 from anchorhold.scenarios.evidence import EVIDENCE
 from anchorhold.scenarios.growth import GROWTH
+from anchorhold.scenarios.identities import IDENTITIES
 from anchorhold.scenarios.index import INDEX
 from anchorhold.scenarios.journeys import journey
 from anchorhold.scenarios.keeping import KEEPING
 from anchorhold.scenarios.likeness import LIKENESS
 from anchorhold.scenarios.loosening import LOOSENING
 from anchorhold.scenarios.mixtures import mixture
+from anchorhold.scenarios.newest import NEWEST
 from anchorhold.scenarios.nothing import NOTHING
 from anchorhold.scenarios.outside import OUTSIDE
 from anchorhold.scenarios.plan import ASKED_FOR, Plan, Scenario
@@ -39,6 +42,9 @@ DIRECTED: tuple[Scenario, ...] = (
     *LIKENESS,
     *OUTSIDE,
     *CROSSINGS,
+    *CONTENTS,
+    *NEWEST,
+    *IDENTITIES,
 )
 
 

@@ -14,7 +14,7 @@ from anchorhold_reference.compiled import compiled
 from anchorhold_reference.extract.mention import Fact, Mention
 from anchorhold_reference.extract.python import Python
 
-RULES: Final = 4
+RULES: Final = 5
 """The rules by which facts are read, counted up with every change of what is read out of any text. Compiled code for
 other rules is not used."""
 

@@ -34,7 +34,8 @@ _CLAUSE_END = re.compile(r"[;,:()\[\]]|\s[-–—]\s|\b(?:but|however|although|t
 _BEFORE = re.compile(
     r"(?:\b(?:is|was|are|were|has|have|had|do|does|did|can|could|will|would|should|must)\s+)$", re.IGNORECASE
 )
-_AFTER = re.compile(r"(?:\s+[^\s;,:()\[\].!?]+){1,4}")
+_AFTER = re.compile(r"(?:\s+[^\s;,:()\[\].!?]+(?:[.:][^\s;,:()\[\].!?]+)*){1,4}")
+"""The words that a negation governs; a name with a point in it is one of them, and not cut there."""
 _TELLING: Final = LITERAL | NEGATES | HEDGES | TIME | CAPITAL | QUOTE | EQUALS | VERB
 """Without any of these hints no fact stands in a line."""
 _COLON = re.compile(r":\s")

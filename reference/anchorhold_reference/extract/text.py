@@ -8,7 +8,8 @@ _ABBREVIATED = re.compile(
     # A title has its capital and an initial no number before it, nor a part of a unit: "30 ms.", "5 s.", "9 req/s."
     # and "20 °C." end their sentences.
     r"(?:\b(?i:e\.g|i\.e|etc|vs|cf|approx|no|nr|fig|inc|ltd|resp)|\b(?:Dr|Mr|Mrs|Ms|Prof|St)"
-    r"|(?<!\d )(?<![^\s.(\[{\"'“‘*])[A-Za-z])\.$"
+    # Nor is what ends a file's name an initial: "conf.d."
+    r"|(?<!\d )(?<!\w\w\.)(?<![^\s.(\[{\"'“‘*])[A-Za-z])\.$"
 )
 _ENUMERATOR = re.compile(r"\s*(?:[-*•>]+\s+)*\d{1,3}\.\s+")
 _STOP = re.compile(r"(?<![.!?])[.!?]+[\"'”’)\]]*\s+")

@@ -154,20 +154,31 @@ def replaceable(turns: Sequence[Turn], *, keep: int | None, opaque_too: bool = F
         if turn.speaker == "assistant" and turn.text and not turn.calls:
             break
     held |= {t.id for t in turns if t.protected or t.speaker == "system" or (opaque(t) and not opaque_too)}
-    answered = {t.result_of for t in turns}
-    caller = {call.id: turn.id for turn in turns for call in turn.calls}
+    pairs = paired(turns)
+    answered = {(asking, result.result_of) for asking, result in pairs}
     for turn in turns:
-        if turn.status not in ("killed", "unfinished") and any(call.id not in answered for call in turn.calls):
+        waits = any((turn.id, call.id) not in answered for call in turn.calls)
+        if turn.status not in ("killed", "unfinished") and waits:
             held.add(turn.id)
     while True:
         # A group stays as a whole as soon as one of it does.
         before = len(held)
-        for turn in turns:
-            asking = caller.get(turn.result_of or "")
-            if asking is not None and (asking in held or turn.id in held):
-                held |= {asking, turn.id}
+        for asking, result in pairs:
+            if asking in held or result.id in held:
+                held |= {asking, result.id}
         if len(held) == before:
             return [turn for turn in turns if turn.id not in held]
+
+
+def paired(turns: Sequence[Turn]) -> list[tuple[str, Turn]]:
+    """Each result among some turns with the turn that asks: with the latest call of its id before it."""
+    asking: dict[str, str] = {}
+    pairs: list[tuple[str, Turn]] = []
+    for turn in turns:
+        if turn.result_of in asking:
+            pairs.append((asking[turn.result_of], turn))
+        asking |= {call.id: turn.id for call in turn.calls}
+    return pairs
 
 
 def without(turns: Iterable[Turn], gone: Iterable[Turn]) -> list[Turn]:

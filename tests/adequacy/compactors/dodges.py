@@ -93,18 +93,19 @@ class PromisesTheRest(EventLog):
 
 
 class InPieces(EventLog):
-    """Honest: originals come in pieces of a hundred characters, each with the token of the next."""
+    """Honest: originals come in pieces of a hundred characters, each with the token of the next; very long ones in a
+    hundred pieces."""
 
     def get(self, token: str) -> Answer:
         name, _, at = token.partition("+")
         answer, start = super().get(name), int(at or 0)
         text = answer.text or ""
+        end = start + max(PIECE, len(text) // 100)
         if answer.kind is not AnswerKind.FOUND or len(text) <= PIECE:
             return answer
-        if start + PIECE >= len(text):
+        if end >= len(text):
             return replace(answer, text=self.rest(text, start))
-        following = f"{name}+{start + PIECE}"
-        return replace(answer, kind=AnswerKind.PARTIAL, text=text[start : start + PIECE], continuation=following)
+        return replace(answer, kind=AnswerKind.PARTIAL, text=text[start:end], continuation=f"{name}+{end}")
 
     def rest(self, text: str, start: int) -> str:
         return text[start:]

@@ -8,6 +8,7 @@ import re
 import tempfile
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 import msgspec
 
@@ -138,7 +139,7 @@ class FileArchive:
             for turn in old:
                 text = whole(turn)
                 digest = hashlib.sha256(text.encode()).hexdigest()
-                file.write(f"## {turn.id} {turn.speaker} {len(text)} {digest}\n{text}\n")
+                file.write(f"## {quote(turn.id)} {turn.speaker} {len(text)} {digest}\n{text}\n")
 
     def commit(self, old: list[Turn], text: str) -> None:
         rest = without(self.window.turns, old)
@@ -160,7 +161,7 @@ class FileArchive:
             text = whole[match.end() : match.end() + int(match["length"])]
             if self.checked() and hashlib.sha256(text.encode()).hexdigest() != match["digest"]:
                 raise OperationError(f"{PATH}: turn {match['turn']} does not have the digest {match['digest'][:12]}")
-            found.append((match["turn"], text))
+            found.append((unquote(match["turn"]), text))
         return found
 
     def checked(self) -> bool:

@@ -13,6 +13,7 @@ from compactors.common import (
     limit,
     nothing,
     objection,
+    paired,
     refused,
     replaceable,
     statements,
@@ -65,9 +66,8 @@ class TakesOneGroupAtATime(Rolling):
         old = super().chosen()
         if not old:
             return []
-        calls = {call.id for call in old[0].calls}
-        if calls:
-            return [old[0], *(turn for turn in old if turn.result_of in calls)]
+        if old[0].calls:
+            return [old[0], *(result for asking, result in paired(old) if asking == old[0].id)]
         return [turn for turn in old[: self.FEW] if not turn.calls and turn.result_of is None] or old
 
     def compact(self) -> Outcome:

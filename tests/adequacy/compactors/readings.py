@@ -7,7 +7,7 @@ from typing import Any
 from anchorhold.compactor import Settings, Summarise
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Entry, Outcome, Turn
 from compactors.common import Statement, opaque, refused, replaceable, statements, verifiable, whole
-from compactors.dodges import PIECE, InPieces
+from compactors.dodges import InPieces
 from compactors.event_log import EventLog
 from compactors.file_archive import FileArchive
 from compactors.plain_list import Note, PlainList, words
@@ -139,7 +139,7 @@ class LosesACharacterBetweenPieces(InPieces):
         if answer.continuation is None or answer.text is None:
             return answer
         name, _, at = answer.continuation.partition("+")
-        return replace(answer, text=answer.text[: PIECE - 1], continuation=f"{name}+{at}")
+        return replace(answer, text=answer.text[:-1], continuation=f"{name}+{at}")
 
 
 class SearchesWhatWasThereBefore(EventLog):

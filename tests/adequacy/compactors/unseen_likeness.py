@@ -336,7 +336,8 @@ class WithdrawsItsNotes(ShowsItsNotesBare):
 
 
 class AnswersInPieces(Rolling):
-    """Right: a long original comes in pieces of a few characters, none of them cut inside one."""
+    """Right: a long original comes in pieces of a few characters, none of them cut inside one; a very long one in two
+    hundred."""
 
     PIECE = 50
 
@@ -346,7 +347,7 @@ class AnswersInPieces(Rolling):
         text = answer.text or ""
         if answer.kind is not AnswerKind.FOUND or len(text) <= self.PIECE:
             return answer
-        end = at + self.PIECE
+        end = at + max(self.PIECE, len(text) // 200)
         piece = replace(answer, text=text[at:end])
         return piece if end >= len(text) else replace(piece, kind=AnswerKind.PARTIAL, continuation=f"{token}#{end}")
 

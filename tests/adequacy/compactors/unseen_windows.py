@@ -11,6 +11,7 @@ import re
 import unicodedata
 from dataclasses import replace
 from typing import Any
+from urllib.parse import unquote
 
 from anchorhold.compactor import Description, Mechanism, Reply, Settings, Shown, Summarise
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Outcome, Turn
@@ -321,7 +322,7 @@ class StopsAtTheFirstBadSection(FileArchive):
             text = content[match.end() : match.end() + int(match["length"])]
             if hashlib.sha256(text.encode()).hexdigest() != match["digest"]:
                 break
-            found.append((match["turn"], text))
+            found.append((unquote(match["turn"]), text))
         return found
 
 
