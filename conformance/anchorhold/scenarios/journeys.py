@@ -74,8 +74,8 @@ def journey(number: int, seed: int | str) -> Scenario:
         rng = random.Random(f"anchorhold:journey:{seed}:{number}")  # noqa: S311 - replayable
         return _Journey(plan, rng).steps(damaged=number % DAMAGED == DAMAGED - 1)
 
-    # Whoever has but one window and never lets go of anything has been everywhere with the mixtures.
-    return Scenario(name=f"journey-{number}", aims=(), build=build, needs=frozenset({"switch"}))
+    # Whoever has no branches has been nearly everywhere with the mixtures.
+    return Scenario(name=f"journey-{number}", aims=(), build=build, needs=frozenset({"switch", "fork"}))
 
 
 class _Journey:

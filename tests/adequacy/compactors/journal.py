@@ -191,7 +191,9 @@ class Journal:
                 )
                 marks[turn.id] = view
             case "nothing":
+                # An erased turn, to which the branch may have been taken back before.
                 view = replace(view, names={**view.names, record["given"]: record["name"]})
+                marks[record["name"]] = view
             case "summary":
                 away = set(record["covers"])
                 view = replace(
