@@ -70,8 +70,7 @@ def idx_1(reading: Reading, tally: Tally) -> None:
         for stretch in lane:
             if any(o.op in ("evict", "expire", "tombstone", "supersede") for o in stretch.operations):
                 waiting.clear()
-            left = {turn for turn in reading.removed(stretch) if reading.said[turn].forms}
-            waiting |= left - reading.parted.keys() if stretch.of("forget") else left
+            waiting |= {turn for turn in reading.removed(stretch) if reading.said[turn].forms}
             after = stretch.after
             if unseen(after):
                 waiting -= after.raw

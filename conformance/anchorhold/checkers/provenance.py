@@ -31,6 +31,8 @@ def _excused(reading: Reading, observation: Observation, turn: str) -> bool:
     """The suite put the original out of reach itself, or a caller decided that what the turn says may go."""
     if reading.excused(observation, turn) or not reading.said[turn].forms:
         return True
+    if reading.parted.get(turn, observation.start) < observation.start:
+        return True
     buried = any(
         observation.answers.get(p.token) is not None and observation.answers[p.token].kind is AnswerKind.TOMBSTONED
         for p in covering(reading, observation.pointers, turn)

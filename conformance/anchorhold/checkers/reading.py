@@ -361,6 +361,8 @@ class Reading(Knowing):
         session = stretch.after.session
         came = {said.turn.id for said in meanwhile if said.certain and said.session == session}
         gone = (stretch.before.raw | came) - stretch.after.raw - stretch.after.withdrawn
+        if stretch.of("forget"):
+            gone -= self.parted.keys()
         if not gone:
             return ()
         return tuple(sorted(gone - self.standing(stretch.after), key=self.order.__getitem__))

@@ -6,7 +6,7 @@ from anchorhold.checkers.difference import trace
 from anchorhold.checkers.holding import HELD, Hold, through_pointers
 from anchorhold.checkers.progress import excuse, held_up
 from anchorhold.checkers.reading import Reading
-from anchorhold.checkers.record import CONTENT, Observation, Operation, Stretch
+from anchorhold.checkers.record import CONTENT, WITHDRAWING, Observation, Operation, Stretch
 from anchorhold.checkers.recovery import STOPS, named, unopened
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
@@ -67,7 +67,9 @@ def _gone(reading: Reading, stretch: Stretch, led: dict[str, str], buried: set[t
             return f"{reading.quote(turn)}, which was acknowledged, is gone"
         if was_live and not unsure and not stretch.new_summaries:
             return f"{reading.quote(turn)}, which was acknowledged, is no longer in the window"
-    if not unsure and stretch.gone_summaries and not stretch.of("compact"):
+    # What a caller takes away, wherever, may be taken out of summaries, and these are then others.
+    rewritten = any(o.op in WITHDRAWING for o in stretch.operations)
+    if not unsure and stretch.gone_summaries and not stretch.of("compact") and not rewritten:
         return f"summary {stretch.gone_summaries[0].id}, whose commit was acknowledged, is gone"
     back = [i for i in after.raw - before.raw if reading.said[i].at < before.start and i not in before.withdrawn]
     if back and not unsure and before.live is not None and not stretch.of("rewind"):
