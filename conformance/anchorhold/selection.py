@@ -19,6 +19,8 @@ ASKED = 24
 """Operations of what is asked after a compaction, about."""
 LONG = 200
 """Characters of a turn that cost as much as an operation, about: each is looked at again and again."""
+LOOKS = 4
+"""Looks at a turn that an explicit workload is spared, about."""
 FILLED = 4
 """Of so many turns of a filling one is played, about: it ends where the window is full."""
 
@@ -68,7 +70,7 @@ class _Weighing:
         match step:
             case Append(turn=turn, facts=facts):
                 self._facts += len(facts)
-                return 1 + len(turn.text or "") // LONG
+                return 1 + len(turn.text or "") // (LONG * LOOKS if self._explicit else LONG)
             case Fill(turns=turns):
                 self._facts += sum(len(turn.facts) for turn in turns)
                 return max(1, len(turns) // FILLED)

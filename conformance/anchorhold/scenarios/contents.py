@@ -136,7 +136,7 @@ def _large(plan: Plan) -> tuple[AnyStep, ...]:
         Compact(),
         Probe(),
         Reopen(),
-        *(Ask(fact=fact, only=("search",)) for fact in facts),
+        *(Ask(fact=fact, only=("search",)) for fact in facts[::2]),
     )
 
 
