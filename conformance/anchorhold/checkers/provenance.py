@@ -136,7 +136,8 @@ def _reached(reading: Reading, observation: Observation) -> frozenset[str]:
     answers = (observation.answers.get(pointer.token) for pointer in observation.pointers or ())
     texts = [content(answer) for answer in answers if answer is not None and answer.kind in CONTENT]
     inside = ((turn for turn in reading.contained(text) if reading.with_calls(text, turn)) for text in texts)
-    return frozenset().union(*inside) - observation.raw
+    # What is said later in the same words is another turn.
+    return frozenset(t for t in frozenset().union(*inside) if reading.said[t].at < observation.end) - observation.raw
 
 
 def _ids(observation: Observation) -> frozenset[str]:

@@ -4,7 +4,7 @@ from statistics import median
 
 from anchorhold.checkers.progress import FEW, by_its_word, excuse, few
 from anchorhold.checkers.reading import Reading
-from anchorhold.checkers.record import Observation, Stretch
+from anchorhold.checkers.record import MAIN, Observation, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import shorten
@@ -99,10 +99,13 @@ def _wanting(reading: Reading, observation: Observation, stuck: dict[str, str]) 
 
 
 def _well(stretch: Stretch) -> bool:
-    """Whether nothing but the bad turn stood in the way: the model did its work and nothing crashed."""
-    return all(
+    """Whether nothing but the bad turn stood in the way: the model did its work, nothing crashed, and the caller did
+    nothing meanwhile that a compaction gives way to."""
+    answered = all(
         call.ended is EventType.OK and call.value.get("mode", "faithful") == "faithful" for call in stretch.calls
-    ) and not stretch.of("crash")
+    )
+    beside = any(o.process != MAIN for o in stretch.operations)
+    return answered and not beside and not stretch.of("crash")
 
 
 def pro_2(reading: Reading, tally: Tally) -> None:

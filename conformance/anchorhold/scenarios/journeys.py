@@ -129,7 +129,7 @@ class _Journey:
                 return (Switch(session=self._at[0], user="u", branch=self._at[1]),)
             case "rewind" if here.said:
                 at = rng.randrange(len(here.said))
-                back, here.said = here.said[at + 1 :], here.said[: at + 1]
+                back, here.said, here.erased = here.said[at + 1 :], here.said[: at + 1], []
                 anew = back[: rng.randrange(3)]
                 others = tuple(self._under(append.turn.id) for append in anew)
                 here.said.extend(others)
