@@ -172,9 +172,9 @@ class Journal:
         """A branch can be taken back to any turn that it began with: then all of them stand in its window."""
         marks: dict[str, View] = {}
         seen: dict[str, Turn] = {}
-        for name, turn in view.turns.items():
-            seen = {**seen, name: turn}
-            # What was erased keeps its name: it does not come back.
+        # Erased turns among them, to which it may have been taken back before: they keep their names, and stay away.
+        for name in view.names.values():
+            seen = {**seen, name: view.turns[name]} if name in view.turns else seen
             names = {called: n for called, n in view.names.items() if n in seen or n not in view.turns}
             marks[name] = View(turns=seen, window=list(seen), names=names)
         return marks
