@@ -86,9 +86,9 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
         shown = " ".join(shown_to(call) for call in calls)
         # What a caller takes away is taken out of summaries too, and these are then no other ones.
         withdrawn = any(operation.op in WITHDRAWING for operation in stretch.operations)
-        if withdrawn and not calls:
+        if withdrawn and not _wrote(stretch):
             noted |= {item.id for item in stretch.new_summaries}
-        if stretch.new_summaries and not (stretch.of("forget") or (withdrawn and not calls)):
+        if stretch.new_summaries and not (stretch.of("forget") or (withdrawn and not _wrote(stretch))):
             # Of every branch: a summary may have been written before this one began.
             replies = written[: bisect_left(ended, stretch.before.end)] if stretch.gone_summaries else []
             removed = reading.removed(stretch)
@@ -132,6 +132,11 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
         _outcome(reading, tally, stretch, under)
         for item in stretch.new_summaries:
             under[item.id] = _covered(reading, item, under) or frozenset()
+
+
+def _wrote(stretch: Stretch) -> bool:
+    """Whether a summary may have been written in it: one that was overtaken wrote none."""
+    return any(o.calls and (o.op != "compact" or o.committed) for o in stretch.operations)
 
 
 def _names(reading: Reading) -> frozenset[str]:
