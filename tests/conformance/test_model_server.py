@@ -87,7 +87,8 @@ def chat(client: openai.OpenAI, stream: bool, tools: bool) -> tuple[str, str, ob
     if message.refusal is not None:
         assert message.content is None
         return message.refusal, "refusal", None
-    finish = {"length": "length", "tool_calls": "tool-call", "stop": "stop"}[choice.finish_reason]
+    ends = {"length": "length", "tool_calls": "tool-call", "stop": "stop", "content_filter": "content-filter"}
+    finish = ends[choice.finish_reason]
     call = message.tool_calls[0].function if message.tool_calls else None
     return message.content or "", finish, call and (call.name, json.loads(call.arguments))
 
@@ -110,8 +111,8 @@ def responses(client: openai.OpenAI, stream: bool, tools: bool) -> tuple[str, st
     if part.type == "refusal":
         return part.refusal, "refusal", None
     if response.status == "incomplete":
-        assert response.incomplete_details.reason == "max_output_tokens"
-        return part.text, "length", None
+        ends = {"max_output_tokens": "length", "content_filter": "content-filter"}
+        return part.text, ends[response.incomplete_details.reason], None
     return part.text, "stop", None
 
 
@@ -141,7 +142,8 @@ def hook(mode: str) -> Reply:
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("api", APIS)
 def test_each_mode_of_the_hook_is_answered_as_the_hook_answers_it(api: str, stream: bool) -> None:
-    modes = [mode for mode in MODES if mode != "fail"]
+    # A tool is called here, and not announced alone.
+    modes = [mode for mode in MODES if mode not in ("fail", "tool-call")]
     script = Script(answers=tuple(Line(mode=mode, times=1) for mode in modes), facts=FACTS)
     with serving(script) as server:
         for n, mode in enumerate(modes):
@@ -154,7 +156,9 @@ def test_each_mode_of_the_hook_is_answered_as_the_hook_answers_it(api: str, stre
             for earlier in modes[: n + 1]:
                 expected.tell(earlier)
                 reply = expected(Shown(messages=SHOWN))
-            assert (mode, text, finish, call) == (mode, reply.text, reply.finish, None)
+            # One API has one word for a filter and a refusal.
+            told = "refusal" if api == "messages" and reply.finish == "content-filter" else reply.finish
+            assert (mode, text, finish, call) == (mode, reply.text, told, None)
             assert (record.mode, record.reply, record.finish) == (mode, reply.text, reply.finish)
             assert record.messages == SHOWN
             assert (record.api, record.stream, record.model, record.status) == (api, stream, "m", 200)

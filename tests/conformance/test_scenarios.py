@@ -53,7 +53,7 @@ def test_facts_are_said_before_they_are_dropped_and_turns_before_they_are_evicte
     seen: list[Append] = []
     facts: set[str] = set()
     free = False
-    again = scenario.name in AGAIN or scenario.name.startswith("over-")
+    again = scenario.name in AGAIN or scenario.name.startswith(("over-", "damage-over-"))
     for step in scenario.workload(plan(taken)).steps:
         free = free or isinstance(step, FREEING)
         for append in step.turns if isinstance(step, Fill) else (step,) if isinstance(step, Append) else ():

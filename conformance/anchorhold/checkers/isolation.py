@@ -85,7 +85,7 @@ def _declared(reading: Reading, tally: Tally, observation: Observation) -> None:
         for turn in covers or ():
             if (
                 turn in reading.said
-                and turn not in reading.aliases
+                and reading.aliases.get(turn, turn) == turn
                 and not reading.belongs(turn, observation.session)
             ):
                 tally.fail(

@@ -90,7 +90,8 @@ class TakesAnErasedTurnInAgain(Journal):
     def append(self, turn: Turn) -> str | None:
         with self.guard:
             if turn.id not in self.view().turns:
-                self.add("turn", turn=msgspec.to_builtins(turn))
+                self.add("turn", given=turn.id, name=turn.id, turn=msgspec.to_builtins(turn))
+            return turn.id
 
 
 class ForgetsThatItForgot(Vault):
