@@ -42,7 +42,8 @@ def check(
         typer.Option(
             help="How much is tried. Quick: only as many of the directed scenarios as it takes to say something of "
             "each rule, and not the long one that RET-2 takes; all that aim at it for a --rule that is asked for. "
-            "Standard: every directed scenario, and mixtures. Thorough: each five times, and walks by Hypothesis."
+            "Standard: every directed scenario, mixtures and journeys. Thorough: each five times, and walks by "
+            "Hypothesis."
         ),
     ] = Effort.STANDARD,
     rule: Annotated[
