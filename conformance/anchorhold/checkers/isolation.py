@@ -8,16 +8,19 @@ from anchorhold.checkers.reading import Reading
 from anchorhold.checkers.record import CONTENT, Observation, Said
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
-from anchorhold.checkers.words import content, holds, stands
+from anchorhold.checkers.words import content, holds, stands, words
 from anchorhold.compactor import Mechanism
 
 
 def _foreign(reading: Reading, session: str, text: str) -> str | None:
     """A turn of another session whose words stand in a text, unless a turn of this one says the same."""
     there = reading.contained(text)
-    own = {reading.said[i].forms for i in there if reading.belongs(i, session)}
-    for turn in reading.said:
-        if turn in there and not reading.belongs(turn, session) and reading.said[turn].forms not in own:
+    own = [reading.said[i] for i in there if reading.belongs(i, session)]
+    same = {said.forms for said in own}
+    foreign = (i for i in reading.said if i in there and not reading.belongs(i, session))
+    for turn in (i for i in foreign if reading.said[i].forms not in same):
+        # A turn of its own may say it as a part of what it says.
+        if not any(turn in reading.contained(words(said.turn)) for said in own):
             return turn
     return None
 

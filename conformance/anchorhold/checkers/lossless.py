@@ -84,6 +84,9 @@ def _still_damaged(reading: Reading, observation: Observation) -> str | None:
     for token in sorted(observation.damaged & reading.homes.keys()):
         if token in observation.errors:
             return f"pointer {token} leads to damaged bytes (“{shorten(observation.errors[token])}”)"
+        answer = observation.answers.get(token)
+        if answer is not None and answer.kind is AnswerKind.DEGRADED:
+            return f"pointer {token} leads to damaged bytes, and is answered with “{answer.kind}”"
     return None
 
 

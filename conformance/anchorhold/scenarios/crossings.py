@@ -17,6 +17,7 @@ from anchorhold.workload import (
     Compact,
     Corrupt,
     DropFact,
+    Evict,
     Forget,
     Fork,
     Kill,
@@ -333,7 +334,43 @@ def _erased_in_a_branch_meanwhile(plan: Plan) -> tuple[AnyStep, ...]:
     )
 
 
+def _said_elsewhere(there: Callable[[Plan], AnyStep]) -> Callable[[Plan], tuple[AnyStep, ...]]:
+    """Somebody else says the same, in another session or a branch, and has it archived: that anchors nothing here."""
+
+    def build(plan: Plan) -> tuple[AnyStep, ...]:
+        facts = plan.facts(3)
+        theirs = tuple(plan.planter.utter(f"Here, too. {fact.text}", fact) for fact in facts)
+        mine = tuple(plan.planter.utter(fact.text, fact) for fact in facts)
+        return (
+            plan.planter.say(),
+            there(plan),
+            *theirs,
+            *plan.compacted("drop"),
+            BACK,
+            *mine,
+            *plan.compacted("drop"),
+            *(Evict(turn=append.turn.id) for append in mine),
+            *asks(*facts),
+            *plan.compacted("drop", *plan.facts(1)),
+            *asks(*facts),
+        )
+
+    return build
+
+
 CROSSINGS = (
+    Scenario(
+        name="said-in-another-session",
+        aims=("ANC-1", "ANC-3", "ISO-1"),
+        build=_said_elsewhere(lambda _plan: Switch(session="another", user="u")),
+        needs=frozenset({"evict", "switch"}),
+    ),
+    Scenario(
+        name="said-in-a-branch",
+        aims=("ANC-1", "ANC-3", "ISO-1"),
+        build=_said_elsewhere(lambda _plan: Fork(branch=TWIG)),
+        needs=frozenset({"evict"}) | BRANCHES,
+    ),
     Scenario(
         name="said-anew",
         aims=("EPO-1", "MAN-4", "REC-1", "ANC-1"),

@@ -184,6 +184,12 @@ def _branch_begins(plan: Plan) -> tuple[AnyStep, ...]:
     return (Fork(branch=name), *plan.said(*plan.facts(1)), Switch(session="s", user="u"))
 
 
+def _branch_entered(plan: Plan) -> tuple[AnyStep, ...]:
+    # What is outstanding is so in the branch as well, and lands there.
+    name = plan.planter.subject().replace(" ", "-")
+    return (Fork(branch=name), *plan.said(*plan.facts(1)))
+
+
 def _another_goes(plan: Plan) -> tuple[AnyStep, ...]:
     said = plan.planter.say(*plan.facts(1))
     return (said, Forget(turn=said.turn.id))
@@ -334,6 +340,7 @@ TROUBLE = (
     _interrupted("held-and-left", frozenset({"switch"}), _elsewhere),
     _interrupted("held-and-failed", frozenset(), _model_fails),
     _interrupted("held-and-forked", frozenset({"fork", "switch"}), _branch_begins),
+    _interrupted("held-and-branched", frozenset({"fork", "switch"}), _branch_entered),
     _interrupted("held-and-erased", frozenset({"forget"}), _another_goes),
     Scenario(name="pressure-on-sources", aims=("PTR-2", "PTR-5"), build=_pressure, needs=frozenset({"evict"})),
     Scenario(
