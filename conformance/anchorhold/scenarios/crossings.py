@@ -339,7 +339,11 @@ def _said_elsewhere(there: Callable[[Plan], AnyStep]) -> Callable[[Plan], tuple[
 
     def build(plan: Plan) -> tuple[AnyStep, ...]:
         facts = plan.facts(3)
-        theirs = tuple(plan.planter.utter(f"Here, too. {fact.text}", fact) for fact in facts)
+        # Word for word, and among others: some look for the same text, and some for the same statement.
+        theirs = tuple(
+            plan.planter.utter(f"{more}{fact.text}", fact)
+            for more, fact in zip(("", "Here, too. ", ""), facts, strict=True)
+        )
         mine = tuple(plan.planter.utter(fact.text, fact) for fact in facts)
         return (
             plan.planter.say(),
