@@ -6,8 +6,8 @@ from typing import Any
 
 from anchorhold.compactor import Audit, OperationError, Reply, Shown
 from anchorhold_spec.vocabulary import Answer, AnswerKind, Item, Outcome, OutcomeKind, Turn
-from compactors.common import objection, raw
-from compactors.rolling import Rolling, State
+from compactors.common import objection, raw, whole
+from compactors.rolling import Outstanding, Rolling, State
 from compactors.vault import Lane, Summary, Vault
 
 
@@ -364,6 +364,31 @@ class CarriesSoManyPointers(_Audited):
         return super().get(token)
 
 
+class GrantsWhatSomebodyElseSays(Vault):
+    """An original may go where another turn has the same words, in whichever session or branch."""
+
+    def objection(self, turn: Turn) -> str | None:
+        others = (self.original(name) for name in self.all_turns() if name != turn.id)
+        said = any(other is not None and whole(other) == whole(turn) for other in others)
+        return None if said else super().objection(turn)
+
+
+class BranchStaysOutstanding(Outstanding):
+    """What was outstanding when a branch began lands for its parent alone."""
+
+    def open(self, *args: Any) -> Any:
+        self.stuck: set[tuple[tuple[str, str, str], str]] = set()
+        return super().open(*args)
+
+    def mine(self) -> set[str]:
+        return super().mine() | {name for lane, name in self.stuck if lane == self.at}
+
+    def fork(self, branch: str) -> None:
+        waiting = self.mine()
+        super().fork(branch)
+        self.stuck |= {(self.at, name) for name in waiting}
+
+
 WRONG: tuple[tuple[type[Any], str], ...] = (
     (RestartLosesProtection, "STR-4"),
     (BranchLosesProtection, "STR-4"),
@@ -389,6 +414,8 @@ WRONG: tuple[tuple[type[Any], str], ...] = (
     (RewindReckonsAnew, "EPO-3"),
     (RestartReckonsAnew, "EPO-3"),
     (KnowsDamageUnderItsSummary, "RET-1"),
+    (GrantsWhatSomebodyElseSays, "ANC-1"),
+    (BranchStaysOutstanding, "PTR-5"),
     (CountsCompactionsSinceItsStart, "RET-2"),
     (HasRoomForSoMany, "IDX-1"),
     (CarriesSoManyPointers, "IDX-1"),
