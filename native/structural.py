@@ -12,8 +12,10 @@ from typing import Any, Final
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 CHECKERS: Final = (
+    "calls",
     "course",
     "crashes",
+    "difference",
     "entries",
     "epochs",
     "finding",
