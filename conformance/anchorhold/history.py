@@ -22,6 +22,10 @@ from anchorhold.workload import Workload
 FORMAT = 1
 
 
+MAIN = "main"
+"""The process that does what the workload says, one step after the other."""
+
+
 class EventType(StrEnum):
     """As in the histories of Jepsen and its relatives."""
 
@@ -60,7 +64,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Position in the history, from 0."""
     step: int
     """Which step of the workload this belongs to, from 0; the `open` before all steps has 0 as well."""
-    process: str = "main"
+    process: str = MAIN
     type: EventType
     op: str
     """Operation: `append`, `compact`, `live`, `pointers`, `get`, …, `summarise`."""

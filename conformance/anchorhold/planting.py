@@ -263,6 +263,10 @@ class Planter:
         turn = self._turn(speaker, text=None)
         return Append(turn=replace(turn, data=data), facts=facts)
 
+    def named(self, append: Append, name: str) -> Append:
+        """The same turn under another id."""
+        return Append(turn=replace(append.turn, id=name), facts=append.facts)
+
     def marked(self, append: Append, status: str) -> Append:
         """The same turn with a status: `consumed`, `killed`, `unfinished`."""
         return Append(turn=replace(append.turn, status=status), facts=append.facts)

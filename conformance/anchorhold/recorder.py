@@ -9,7 +9,7 @@ import msgspec
 
 from anchorhold.compactor import OperationError, Reply, Shown, SummariserError
 from anchorhold.errors import AdapterError
-from anchorhold.history import Event, EventType
+from anchorhold.history import MAIN, Event, EventType
 from anchorhold.summariser import ScriptedSummariser
 
 READS = frozenset(
@@ -30,7 +30,6 @@ READS = frozenset(
 )
 """Operations that change nothing: one that ends with an exception definitely did not happen."""
 
-MAIN = "main"
 PROCESS: contextvars.ContextVar[str] = contextvars.ContextVar("anchorhold_process", default=MAIN)
 """In whose name something is done. What the suite runs on other threads for a process inherits it; a thread of the
 compactor's own does not, and counts as part of what `main` asked for."""

@@ -34,10 +34,8 @@ class Saying:
 
     def same(self, other: "Saying") -> bool:
         """Whether another sentence says it too, no more certainly and of the same attributes."""
-        return (self.denied, self.attributes) == (
-            other.denied,
-            other.attributes,
-        ) and self.qualified <= other.qualified
+        alike = (self.denied, self.attributes) == (other.denied, other.attributes)
+        return alike and self.qualified <= other.qualified
 
 
 def _slots(reading: Reading) -> dict[str, list[Assertion]]:

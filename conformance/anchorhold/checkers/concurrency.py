@@ -243,13 +243,9 @@ def _come_back(
     operation = withdrawal.operation
     away = frozenset(turn for turn in away if reading.said[turn].forms)
     # What another turn says as well, which was not taken away, may be there.
-    away -= frozenset().union(
-        *(
-            reading.contained(words(said.turn))
-            for turn, said in reading.said.items()
-            if turn not in observation.withdrawn
-        )
-    )
+    for turn, said in reading.said.items():
+        if turn not in observation.withdrawn:
+            away -= reading.contained(words(said.turn))
     for turn in reading.said:
         protected = operation.op == "clear" and reading.said[turn].turn.protected
         if turn in away & observation.raw and not protected:

@@ -17,7 +17,6 @@ from anchorhold.checkers.observe import beginning
 from anchorhold.checkers.reading import Knowing
 from anchorhold.checkers.record import (
     LEADING,
-    MAIN,
     READS,
     SIDELINES,
     WITHDRAWING,
@@ -33,7 +32,7 @@ from anchorhold.checkers.turns import Stood, as_summary, raw_turns, say, written
 from anchorhold.checkers.watch import Watch, Watching
 from anchorhold.checkers.words import content, plain, words
 from anchorhold.compactor import Advance
-from anchorhold.history import Event, EventType, Header
+from anchorhold.history import MAIN, Event, EventType, Header
 from anchorhold.verdict import Judgement
 from anchorhold_spec.vocabulary import Answer, CarrierKind, Item
 

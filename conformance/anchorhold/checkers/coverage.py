@@ -86,9 +86,10 @@ def _ptr_3(reading: Reading, tally: Tally, lane: tuple[Stretch, ...]) -> None:
         shown = " ".join(shown_to(call) for call in calls)
         # What a caller takes away is taken out of summaries too, and these are then no other ones.
         withdrawn = any(operation.op in WITHDRAWING for operation in stretch.operations)
-        if withdrawn and not _wrote(stretch):
+        rewritten = withdrawn and not _wrote(stretch)
+        if rewritten:
             noted |= {item.id for item in stretch.new_summaries}
-        if stretch.new_summaries and not (stretch.of("forget") or (withdrawn and not _wrote(stretch))):
+        if stretch.new_summaries and not (stretch.of("forget") or rewritten):
             # Of every branch: a summary may have been written before this one began.
             replies = written[: bisect_left(ended, stretch.before.end)] if stretch.gone_summaries else []
             removed = reading.removed(stretch)

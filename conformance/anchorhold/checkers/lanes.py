@@ -4,8 +4,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from anchorhold.checkers.reading import Place
-from anchorhold.checkers.record import LEADING, MAIN, WITHDRAWING, Forked, Operation, Said, Withdrawal
-from anchorhold.history import EventType, Header
+from anchorhold.checkers.record import LEADING, WITHDRAWING, Forked, Operation, Said, Withdrawal
+from anchorhold.history import MAIN, EventType, Header
 from anchorhold_spec.vocabulary import (
     OutcomeKind,
 )

@@ -13,7 +13,7 @@ from anchorhold.checkers.reading import Place
 from anchorhold.checkers.record import LEADING
 from anchorhold.history import Event, EventType, Header
 
-NAMING = frozenset({"turn", "covers", "covered", "source", "superseder"})
+TURNS = frozenset({"turn", "covers", "covered", "source", "superseder"})
 """Fields that hold ids of turns."""
 FREEING = frozenset({"switch", "rewind"})
 """Operations without which no id is used for two turns: what comes again in a branch is what both have."""
@@ -55,7 +55,7 @@ class _Lane:
 
     def __init__(self, parent: "_Lane | None" = None) -> None:
         self.names: dict[str, str] = dict(parent.names) if parent is not None else {}
-        """Of ids, where these are not the names themselves. Never changed: another one takes its place."""
+        """By id. Never changed, since who began earlier goes on with it: another one takes its place."""
         self.ids: list[str] = list(parent.ids) if parent is not None else []
         """Of the turns that were said here and not taken back, in order."""
 
@@ -146,7 +146,7 @@ def _other(called: str, before: int) -> str:
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:
     """A value, with names for the ids in it."""
     if isinstance(value, dict):
-        return {key: _name(each, names) if key in NAMING else _renamed(each, names) for key, each in value.items()}
+        return {key: _name(each, names) if key in TURNS else _renamed(each, names) for key, each in value.items()}
     return [_renamed(each, names) for each in value] if isinstance(value, list | tuple) else value
 
 

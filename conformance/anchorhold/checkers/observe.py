@@ -19,7 +19,6 @@ from anchorhold.checkers.record import (
     COMMON,
     DROPPING,
     LEADING,
-    MAIN,
     READS,
     SIDELINES,
     Assertion,
@@ -34,7 +33,7 @@ from anchorhold.checkers.record import (
 )
 from anchorhold.checkers.turns import as_summary, raw_turns, replies_in, said_in
 from anchorhold.checkers.words import plain, words
-from anchorhold.history import Header
+from anchorhold.history import MAIN, Header
 from anchorhold.verdict import History
 from anchorhold_spec.vocabulary import (
     Pointer,

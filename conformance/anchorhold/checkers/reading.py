@@ -254,17 +254,22 @@ class Reading(Knowing):
 
     @once
     def parted(self) -> Mapping[str, int]:
-        """Turns of which a call's other half was erased, and when: half a pair may not stay in a window (STR-1), so
-        they may leave it by the caller's wish, as with a clear, and under no summary."""
+        """Turns that stood in a window when a call's other half was erased, and when that was: half a pair may not
+        stay there (STR-1), so they may leave it by the caller's wish, as with a clear, and under no summary. What was
+        archived by then is held against it as before."""
         found: dict[str, int] = {}
         for withdrawal in self.withdrawals:
-            if withdrawal.operation.op != "forget":
+            forget = withdrawal.operation
+            calls = frozenset[str]().union(*(_calls(self.said[turn].turn) for turn in withdrawal.turns))
+            if forget.op != "forget" or not calls:
                 continue
-            for erased in withdrawal.turns:
-                calls = _calls(self.said[erased].turn)
-                for turn, said in self.said.items() if calls else ():
-                    if turn != erased and calls & _calls(said.turn):
-                        found.setdefault(turn, withdrawal.operation.start)
+            looks = (look for look in self.observations if look.live is not None and look.end < forget.start)
+            shown = frozenset[str]().union(*{look.session: look.raw for look in looks}.values())
+            # A turn with several calls leaves with the results of the others.
+            left = {turn: _calls(self.said[turn].turn) for turn in shown - withdrawal.turns}
+            while mates := [turn for turn, own in left.items() if own & calls]:
+                calls = calls.union(*(left.pop(turn) for turn in mates))
+                found.update((turn, forget.start) for turn in mates if turn not in found)
         return found
 
     def taken_back(self, turn: str, until: int) -> bool:

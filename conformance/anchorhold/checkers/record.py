@@ -8,7 +8,7 @@ import msgspec
 
 from anchorhold.checkers.words import content, forms, holds, plain
 from anchorhold.compactor import Audit, Ratios
-from anchorhold.history import EventType
+from anchorhold.history import MAIN, EventType
 from anchorhold_spec.vocabulary import (
     Answer,
     AnswerKind,
@@ -75,10 +75,6 @@ WITHDRAWING = frozenset({"clear", "rewind", "forget"})
 
 LEADING = frozenset({"switch", "fork"})
 """Operations that lead to another session or branch."""
-
-
-MAIN = "main"
-"""The process that does what the workload says, one step after the other."""
 
 
 CONTENT = frozenset({AnswerKind.FOUND, AnswerKind.PARTIAL})

@@ -9,12 +9,13 @@ import msgspec
 from anchorhold.checkers.keys import Keys
 from anchorhold.checkers.provenance import reply_of
 from anchorhold.checkers.reading import Known, Reading
-from anchorhold.checkers.record import CONTENT, MAIN, Observation, Operation
+from anchorhold.checkers.record import CONTENT, Observation, Operation
 from anchorhold.checkers.rule import RuleChecker, WatchChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.watch import Watch
 from anchorhold.checkers.words import content, plain, shorten
 from anchorhold.compactor import Mechanism
+from anchorhold.history import MAIN
 from anchorhold_spec.vocabulary import Answer, AnswerKind, OutcomeKind, Pointer
 
 REMOVING = frozenset(

@@ -4,12 +4,12 @@ from statistics import median
 
 from anchorhold.checkers.progress import FEW, by_its_word, excuse, few
 from anchorhold.checkers.reading import Reading
-from anchorhold.checkers.record import MAIN, Observation, Stretch
+from anchorhold.checkers.record import WITHDRAWING, Observation, Stretch
 from anchorhold.checkers.rule import RuleChecker
 from anchorhold.checkers.tally import Tally
 from anchorhold.checkers.words import shorten
 from anchorhold.compactor import Mechanism, Unit
-from anchorhold.history import EventType
+from anchorhold.history import MAIN, EventType
 from anchorhold.size import high_water, least_size, turn_size
 from anchorhold_spec.vocabulary import Turn
 
@@ -104,8 +104,8 @@ def _well(stretch: Stretch) -> bool:
     answered = all(
         call.ended is EventType.OK and call.value.get("mode", "faithful") == "faithful" for call in stretch.calls
     )
-    beside = any(o.process != MAIN for o in stretch.operations)
-    return answered and not beside and not stretch.of("crash")
+    overtaken = any(o.process != MAIN and o.op in WITHDRAWING for o in stretch.operations)
+    return answered and not overtaken and not stretch.of("crash")
 
 
 def pro_2(reading: Reading, tally: Tally) -> None:

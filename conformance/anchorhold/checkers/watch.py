@@ -10,8 +10,9 @@ from typing import ClassVar
 
 from anchorhold.checkers.keys import Keys
 from anchorhold.checkers.reading import Known
-from anchorhold.checkers.record import COMMON, MAIN, READS, Observation, Operation, Stretch
+from anchorhold.checkers.record import COMMON, READS, Observation, Operation, Stretch
 from anchorhold.checkers.tally import Tally
+from anchorhold.history import MAIN
 from anchorhold.verdict import Judgement
 from anchorhold_spec.vocabulary import OutcomeKind
 

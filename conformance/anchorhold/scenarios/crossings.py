@@ -6,8 +6,9 @@ in between, and then asks, follows, compacts, and erases once more.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from anchorhold.scenarios.beside import BUD, TWIG
 from anchorhold.scenarios.keeping import asks
 from anchorhold.scenarios.plan import Plan, Scenario
 from anchorhold.workload import (
@@ -30,8 +31,6 @@ from anchorhold.workload import (
     Switch,
 )
 
-TWIG, BUD = "twig", "bud"
-"""A branch, and one of it."""
 BACK = Switch(session="s", user="u")
 BRANCHES = frozenset({"fork", "switch"})
 CONFIRM = ("OUT-1", "STR-4", "STR-2", "ANC-1")
@@ -189,12 +188,7 @@ def _under(append: Append, plan: Plan) -> Append:
     """Another turn with the same id."""
     (fact,) = plan.facts(1)
     other = plan.planter.utter(f"Something else. {fact.text}", fact)
-    return called_as(other, append.turn.id)
-
-
-def called_as(append: Append, name: str) -> Append:
-    """The turn, under this id."""
-    return Append(turn=replace(append.turn, id=name), facts=append.facts)
+    return plan.planter.named(other, append.turn.id)
 
 
 def _anew(plan: Plan, appends: Sequence[Append]) -> tuple[Append, ...]:
@@ -239,6 +233,7 @@ def _damaged(name: str, needs: frozenset[str], between: Between) -> Scenario:
         planter = plan.planter
         first, *kept = (planter.utter(fact.text, fact) for fact in plan.facts(4))
         last = planter.say()
+        # Nothing is erased or dropped here: turns in these places are kept like the others.
         known = Established(steps=(), kept=tuple(kept), erased=first, dropped=kept[-1], last=last)
         facts = tuple(fact for append in (first, *kept) for fact in append.facts)
         return (
@@ -269,7 +264,7 @@ def _said_anew(plan: Plan) -> tuple[AnyStep, ...]:
     start = planter.say(speaker="user")
     dropped, *kept = (planter.utter(fact.text, fact) for fact in plan.facts(4))
     (fact,) = dropped.facts
-    again = called_as(planter.utter(f"All the same. {fact.text}", fact), dropped.turn.id)
+    again = planter.named(planter.utter(f"All the same. {fact.text}", fact), dropped.turn.id)
     anew = _anew(plan, kept)
     old = tuple(fact for append in kept for fact in append.facts)
     new = tuple(fact for append in (again, *anew) for fact in append.facts)
@@ -297,7 +292,7 @@ def _said_anew_meanwhile(plan: Plan) -> tuple[AnyStep, ...]:
     filling = plan.fill(*plan.facts(3), tools=False)
     first = filling.turns[: plan.expected]
     # Whoever looks by their ids whether they are still there finds every one of them.
-    anew = tuple(called_as(plan.planter.say(), append.turn.id) for append in first)
+    anew = tuple(plan.planter.named(plan.planter.say(), append.turn.id) for append in first)
     anew = (*_anew(plan, first[:3]), *anew[3:])
     old, new = (tuple(fact for append in each for fact in append.facts) for each in (first, anew))
     return (

@@ -36,10 +36,6 @@ ALIKE = (
 an address."""
 
 
-def _named(append: Append, name: str) -> Append:
-    return Append(turn=replace(append.turn, id=name), facts=append.facts)
-
-
 def _pairs(rng: random.Random) -> Iterator[tuple[str, str]]:
     for one, other in ALIKE:
         number = str(rng.randrange(1201, 9899))
@@ -59,7 +55,8 @@ def _ids_normalised(plan: Plan) -> tuple[AnyStep, ...]:
 
     def said(name: str) -> Append:
         fact = next(facts)
-        return _named(plan.planter.utter(f"{fact.text} (note {fact.literal})", fact, speaker="assistant"), name)
+        append = plan.planter.utter(f"{fact.text} (note {fact.literal})", fact, speaker="assistant")
+        return plan.planter.named(append, name)
 
     first, second = [said(name) for name in names], [said(name) for name in late]
     asked = rng.sample([fact for append in (*first, *second) for fact in append.facts], 8)

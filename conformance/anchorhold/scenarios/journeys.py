@@ -131,7 +131,7 @@ class _Journey:
                 at = rng.randrange(len(here.said))
                 back, here.said, here.erased = here.said[at + 1 :], here.said[: at + 1], []
                 anew = back[: rng.randrange(3)]
-                others = tuple(self._under(append.turn.id) for append in anew)
+                others = tuple(self._plan.planter.named(self._new(), append.turn.id) for append in anew)
                 here.said.extend(others)
                 return (Rewind(turn=here.said[at].turn.id), *others)
             case "forget" if here.said:
@@ -191,11 +191,6 @@ class _Journey:
         planter = self._plan.planter
         fact = planter.fact()
         return self._rng.choice((planter.say(fact), planter.utter(fact.text, fact)))
-
-    def _under(self, name: str) -> Append:
-        """Another turn, under an id that is free again."""
-        append = self._new()
-        return Append(turn=replace(append.turn, id=name), facts=append.facts)
 
     def _said(self, *, protected: bool) -> tuple[AnyStep, ...]:
         append = self._new()

@@ -289,7 +289,7 @@ def _audited(plan: Plan) -> tuple[AnyStep, ...]:
     """So many compactions that an audit is due, with something in the first of them to fetch (RET-2).
 
     In between the session is opened again: what counts compactions outlasts that. And at the end what was archived
-    first is where it was (PTR-2, PTR-4, ANC-1), however much was archived since.
+    first is where it was (PTR-2, IDX-1), however much was archived since.
     """
     fact, *others = plan.facts(4)
     steps: list[AnyStep] = [plan.planter.utter(fact.text, fact)]

@@ -13,8 +13,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from anchorhold.checkers.looking import ABOUT
-from anchorhold.checkers.record import MAIN
-from anchorhold.history import EventType
+from anchorhold.history import MAIN, EventType
 from anchorhold.verify.forms import INVOKED, OPERATIONS, misformed
 from anchorhold.verify.structs import Answer, Fact, Item, Outcome, Pointer, Turn
 

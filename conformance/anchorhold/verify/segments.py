@@ -17,8 +17,8 @@ from typing import Any, Final
 import msgspec
 
 from anchorhold.checkers.reading import Place
-from anchorhold.checkers.record import LEADING, MAIN, READS, SIDELINES
-from anchorhold.history import Event, EventType, Header
+from anchorhold.checkers.record import LEADING, READS, SIDELINES
+from anchorhold.history import MAIN, Event, EventType, Header
 from anchorhold_spec.vocabulary import OutcomeKind
 
 SEGMENT: Final = 4000

@@ -11,6 +11,30 @@ from compactors.rolling import Outstanding, Rolling, State
 from compactors.vault import Lane, Summary, Vault
 
 
+class _AtRestart:
+    """What stands in memory alone is lost when it is opened again."""
+
+    def reopen(self) -> None:
+        super().reopen()
+        self.lose()
+
+
+class _AtBranch:
+    """What is not copied is lost in a branch."""
+
+    def fork(self, branch: str) -> None:
+        super().fork(branch)
+        self.lose()
+
+
+class _AtRewind:
+    """What is left after a rewind is put together anew, without it."""
+
+    def rewind(self, turn: str) -> None:
+        super().rewind(turn)
+        self.lose()
+
+
 class _Protects(Rolling):
     """Which turns are protected stands beside them."""
 
@@ -25,28 +49,16 @@ class _Protects(Rolling):
         return [replace(turn, protected=False) if turn.id in self.lost else turn for turn in super().judged()]
 
 
-class RestartLosesProtection(_Protects):
+class RestartLosesProtection(_AtRestart, _Protects):
     """In memory only."""
 
-    def reopen(self) -> None:
-        super().reopen()
-        self.lose()
 
-
-class BranchLosesProtection(_Protects):
+class BranchLosesProtection(_AtBranch, _Protects):
     """It is not copied to a branch."""
 
-    def fork(self, branch: str) -> None:
-        super().fork(branch)
-        self.lose()
 
-
-class RewindLosesProtection(_Protects):
-    """What is left after a rewind is put together anew, from what turns say."""
-
-    def rewind(self, turn: str) -> None:
-        super().rewind(turn)
-        self.lose()
+class RewindLosesProtection(_AtRewind, _Protects):
+    """Turns are read anew, and it is not what they say."""
 
 
 class _ShowsMarks(Rolling):
@@ -66,20 +78,12 @@ class _ShowsMarks(Rolling):
         return replace(item, text=f"[{turn.status}] {item.text or ''}")
 
 
-class RestartLosesMarks(_ShowsMarks):
+class RestartLosesMarks(_AtRestart, _ShowsMarks):
     """In memory only."""
 
-    def reopen(self) -> None:
-        super().reopen()
-        self.lose()
 
-
-class BranchLosesMarks(_ShowsMarks):
+class BranchLosesMarks(_AtBranch, _ShowsMarks):
     """A branch has the words, and not the marks."""
-
-    def fork(self, branch: str) -> None:
-        super().fork(branch)
-        self.lose()
 
 
 class _KnowsItsLastReply(Rolling):
@@ -96,45 +100,35 @@ class _KnowsItsLastReply(Rolling):
         self.last = text
         return super().commit(old, text)
 
-
-class RestartForgetsTheLastReply(_KnowsItsLastReply):
-    """In memory only."""
-
-    def reopen(self) -> None:
-        super().reopen()
+    def lose(self) -> None:
         self.last = None
 
 
-class BranchForgetsTheLastReply(_KnowsItsLastReply):
+class RestartForgetsTheLastReply(_AtRestart, _KnowsItsLastReply):
+    """In memory only."""
+
+
+class BranchForgetsTheLastReply(_AtBranch, _KnowsItsLastReply):
     """A branch begins without."""
 
-    def fork(self, branch: str) -> None:
-        super().fork(branch)
-        self.last = None
 
+class _KnowsWhatWasErased(Rolling):
+    """By the ids of the turns."""
 
-class BranchForgetsWhatWasErased(Rolling):
-    """Which ids were erased is not copied: a caller that plays its transcript again brings the words back."""
-
-    def fork(self, branch: str) -> None:
-        super().fork(branch)
+    def lose(self) -> None:
         self.state.erased.clear()
 
 
-class RestartForgetsWhatWasErased(Rolling):
+class BranchForgetsWhatWasErased(_AtBranch, _KnowsWhatWasErased):
+    """A caller that plays its transcript again brings the words back there."""
+
+
+class RestartForgetsWhatWasErased(_AtRestart, _KnowsWhatWasErased):
     """In memory only."""
 
-    def reopen(self) -> None:
-        super().reopen()
-        self.state.erased.clear()
 
-
-class RewindForgetsWhatWasErased(Rolling):
-    """Whatever was decided is decided anew after a rewind."""
-
-    def rewind(self, turn: str) -> None:
-        super().rewind(turn)
-        self.state.erased.clear()
+class RewindForgetsWhatWasErased(_AtRewind, _KnowsWhatWasErased):
+    """Whatever was decided is decided anew."""
 
 
 class ErasesOnlyWhatItShows(Rolling):
@@ -263,33 +257,21 @@ class _ReallyDamaged(Vault):
         self.save()
         return True
 
-    def reckon(self) -> None:
-        """Reckon of all that there is."""
+    def lose(self) -> None:
+        """Take what there is for what was stored."""
         self.damaged.clear()
 
 
-class BranchReckonsAnew(_ReallyDamaged):
+class BranchReckonsAnew(_AtBranch, _ReallyDamaged):
     """A branch takes what it is copied from for sound."""
 
-    def fork(self, branch: str) -> None:
-        super().fork(branch)
-        self.reckon()
+
+class RewindReckonsAnew(_AtRewind, _ReallyDamaged):
+    """What is left is written once more, damage and all."""
 
 
-class RewindReckonsAnew(_ReallyDamaged):
-    """What is left after a rewind is written once more, damage and all."""
-
-    def rewind(self, turn: str) -> None:
-        super().rewind(turn)
-        self.reckon()
-
-
-class RestartReckonsAnew(_ReallyDamaged):
+class RestartReckonsAnew(_AtRestart, _ReallyDamaged):
     """What stands on the disk when it is opened is what is right."""
-
-    def reopen(self) -> None:
-        super().reopen()
-        self.reckon()
 
 
 class KnowsDamageUnderItsSummary(Vault):
