@@ -81,7 +81,7 @@ def _not_audited(reading: Reading, observation: Observation) -> str | None:
 def _still_damaged(reading: Reading, observation: Observation) -> str | None:
     """A pointer whose bytes were damaged, and which the compactor itself says leads to damage: also where its summary
     is no longer in the window."""
-    for token in sorted(observation.damaged & reading.homes.keys()):
+    for token in sorted(observation.damaged.intersection(reading.homes)):
         if token in observation.errors:
             return f"pointer {token} leads to damaged bytes (“{shorten(observation.errors[token])}”)"
         answer = observation.answers.get(token)
